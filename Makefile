@@ -1,0 +1,46 @@
+# make book   builds the book      make test   checks everything
+# Both start from nothing but Python 3.11 or newer and make.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+SITE := _build/html
+export JUPYTER_PREFER_ENV_PATH = 1
+
+.PHONY: book test references serve lab clean
+
+book: $(READY)
+	$(BIN)/jupyter-book build . -W -n --keep-going
+	$(BIN)/python -m mdsgdln_book.site $(SITE)
+	@echo
+	@echo "The book is built. Open $(SITE)/index.html, or run 'make serve'."
+
+test: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pytest -q -n 2
+	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
+	    -n 2 --dist loadfile tests/references
+
+references: $(READY)
+	$(BIN)/python -m mdsgdln_book.references $(CHAPTER)
+
+serve: $(READY)
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
+
+lab: $(READY)
+	$(BIN)/jupytext-config --settings-file .venv/share/jupyter/lab/settings/overrides.json \
+	    set-default-viewer markdown myst
+	$(BIN)/jupyter lab book
+
+clean:
+	rm -rf _build
+
+# Python's version is checked first, as pip would complain only about packages.
+$(READY): requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -r requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	touch $@

@@ -1,0 +1,1 @@
+"""What the book needs besides its chapters: claims, ledger, references, check of the site."""

@@ -1,0 +1,147 @@
+"""Check of the built site: `python -m mdsgdln_book.site _build/html`.
+
+Reading a page must need no other host, and show no traceback, no raw directive, no figure without
+a text alternative and no broken internal link.
+"""
+
+import re
+import sys
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import jupytext
+from bs4 import BeautifulSoup
+
+from .references import BOOK, chapters, code_cells
+
+# What a browser fetches by itself: {tag: attributes}. Links (<a>) are followed by people.
+LOADED = {
+    "script": ["src"],
+    "link": ["href"],
+    "img": ["src", "srcset"],
+    "iframe": ["src"],
+    "source": ["src", "srcset"],
+    "video": ["src", "poster"],
+    "audio": ["src"],
+    "object": ["data"],
+    "embed": ["src"],
+    "use": ["href", "xlink:href"],
+    "image": ["href", "xlink:href"],
+}
+NOT_FETCHED = {"canonical", "next", "prev", "search", "author", "index", "license", "alternate"}
+STYLE_URL = re.compile(r"@import\s+(?:url\()?|url\(")
+OTHER_HOST = re.compile(r"^\s*(?:[a-z]+:)?//", re.IGNORECASE)
+RAW_DIRECTIVE = re.compile(r"(?:```+|:::+)\s*\{")
+
+
+@cache
+def parse(path: Path) -> BeautifulSoup:
+    """The page as a tree."""
+    return BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
+
+
+def style_problems(css: str) -> list[str]:
+    """What a style sheet would load from another host."""
+    targets = (css[match.end() :][:200].lstrip("'\" \t") for match in STYLE_URL.finditer(css))
+    return [f"style loads {t.split(')')[0]!r}" for t in targets if OTHER_HOST.match(t)]
+
+
+def request_problems(page: BeautifulSoup) -> list[str]:
+    """What the page would load from another host."""
+    found = []
+    for tag, attributes in LOADED.items():
+        for node in page.find_all(tag):
+            if tag == "link" and NOT_FETCHED & set(node.get("rel", [])):
+                continue
+            for attribute in attributes:
+                for target in (node.get(attribute) or "").split(","):
+                    if OTHER_HOST.match(target):
+                        found.append(f"<{tag}> loads {target.strip()}")
+    for node in page.find_all("style"):
+        found += style_problems(node.get_text())
+    for node in page.find_all(style=True):
+        found += style_problems(node["style"])
+    return found
+
+
+def text_problems(page: BeautifulSoup) -> list[str]:
+    """Tracebacks, raw directives and figures without a text alternative in the page's article."""
+    article = page.find("article") or page.body or page
+    found = []
+    if "Traceback (most recent call last)" in article.get_text():
+        found.append("shows a traceback")
+    for text in article.find_all(string=RAW_DIRECTIVE):
+        if not text.find_parent(["pre", "code"]):
+            found.append(f"shows a raw directive: {text.strip()[:60]!r}")
+    for image in article.find_all("img"):
+        alt = (image.get("alt") or "").strip()
+        if not alt or alt.rsplit("/")[-1] == (image.get("src") or "").rsplit("/")[-1]:
+            found.append(f"image without alt text: {image.get('src', '')[:60]}")
+    return found
+
+
+@cache
+def anchors(path: Path) -> frozenset[str]:
+    """Every place of the page that a link can point at."""
+    page = parse(path)
+    names = {node["id"] for node in page.find_all(id=True)}
+    return frozenset(names | {node["name"] for node in page.find_all("a", attrs={"name": True})})
+
+
+def link_problems(page: BeautifulSoup, path: Path, root: Path) -> list[str]:
+    """Links inside the site that lead nowhere."""
+    found = []
+    for link in page.find_all("a", href=True):
+        url = urlsplit(link["href"])
+        if url.scheme or url.netloc:
+            continue
+        target = (path.parent / unquote(url.path)).resolve() if url.path else path.resolve()
+        target = target / "index.html" if target.is_dir() else target
+        if not target.is_file() or not target.is_relative_to(root.resolve()):
+            found.append(f"broken link {link['href']}")
+        elif url.fragment and target.suffix == ".html":
+            if unquote(url.fragment) not in anchors(target):
+                found.append(f"link to a missing place {link['href']}")
+    return found
+
+
+def site_problems(root: Path) -> list[str]:
+    """Everything wrong with the built site."""
+    pages = sorted(root.rglob("*.html"))
+    pages = [page for page in pages if "_static" not in page.relative_to(root).parts]
+    if not pages:
+        return [f"no pages in {root}"]
+    found = []
+    for path in pages:
+        page = parse(path)
+        problems = request_problems(page) + text_problems(page) + link_problems(page, path, root)
+        found += [f"{path.relative_to(root)}: {problem}" for problem in problems]
+    for path in sorted(root.rglob("*.css")):
+        problems = style_problems(path.read_text(encoding="utf8"))
+        found += [f"{path.relative_to(root)}: {problem}" for problem in problems]
+    return found
+
+
+def source_problems(book: Path = BOOK) -> list[str]:
+    """Cells that are allowed to fail: there must be none."""
+    return [
+        f"{name}: cell {number} is tagged raises-exception"
+        for name, path in chapters(book).items()
+        for number, cell in enumerate(code_cells(jupytext.read(path)))
+        if "raises-exception" in cell.metadata.get("tags", [])
+    ]
+
+
+def main(arguments: list[str]) -> int:
+    """Print what is wrong; 1 if anything is."""
+    if len(arguments) != 1:
+        print("usage: python -m mdsgdln_book.site _build/html")
+        return 2
+    found = site_problems(Path(arguments[0])) + source_problems()
+    print("\n".join(found) or "The site needs no other host, and every link inside it resolves.")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,59 @@
+"""Clear words for bad input: every check names the argument, what was expected and what came."""
+
+import operator
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike
+
+
+def finite_array(name: str, value: ArrayLike, num_axes: int, axes: str) -> Array:
+    """Return ``value`` as a float array of ``num_axes`` axes, all entries finite.
+
+    Raises:
+        ValueError: wrong number of axes, no entry, not numeric, or a non-finite entry.
+    """
+    try:
+        array = jnp.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
+    if array.ndim != num_axes or array.size == 0:
+        raise ValueError(f"{name}: expected a non-empty array of shape {axes}, got {array.shape}")
+    if not isinstance(array, jax.core.Tracer) and not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite entries, got NaN or infinity")
+    return array
+
+
+def positive_integer(name: str, value: int) -> int:
+    """Return ``value`` as an ``int`` of at least one, or raise ``ValueError``."""
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise ValueError(f"{name}: expected a positive integer, got {value!r}") from error
+    if isinstance(value, bool | np.bool_) or number < 1:
+        raise ValueError(f"{name}: expected a positive integer, got {value!r}")
+    return number
+
+
+def non_negative(name: str, value: float) -> float:
+    """Return ``value`` unchanged if it is a finite number of at least zero, or raise ``ValueError``.
+
+    A traced value passes unchecked, so that functions of it can be differentiated.
+    """
+    if isinstance(value, jax.core.Tracer):
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: expected a number of at least 0, got {value!r:.80}") from error
+    if not np.isfinite(number) or number < 0:
+        raise ValueError(f"{name}: expected a finite number of at least 0, got {value!r}")
+    return number
+
+
+def positive(name: str, value: float) -> float:
+    """Return ``value`` unchanged if it is a finite number above zero, or raise ``ValueError``."""
+    if not isinstance(value, jax.core.Tracer) and non_negative(name, value) == 0:
+        raise ValueError(f"{name}: expected a number above 0, got {value!r}")
+    return value

@@ -1,0 +1,138 @@
+"""The architecture graph of a gated network: nodes are layers, edges weight matrices (MHS Fig. 1)."""
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from mdsgdln import checks
+
+Node = Hashable
+Edge = tuple[Node, Node]  # (source, target)
+Path = tuple[Node, ...]  # the nodes from an input to an output
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A directed acyclic graph of layers, hashable, so that it can be static in a compiled function.
+
+    Attributes:
+        sizes: (node, neurons) pairs.
+        edges: (source, target) pairs.
+        rows: (node, rows) pairs for nodes that read or write given rows of the data; the others
+            are stacked in the order of ``sizes``.
+    """
+
+    sizes: tuple[tuple[Node, int], ...]
+    edges: tuple[Edge, ...]
+    rows: tuple[tuple[Node, tuple[int, ...]], ...] = ()
+
+    @classmethod
+    def build(cls, sizes: Mapping[Node, int], edges: Iterable[Edge]) -> "Graph":
+        """Check ``sizes`` and ``edges`` and return the graph.
+
+        Raises:
+            ValueError: a non-positive size, an edge of an unknown node, an edge given twice, a
+                node without an edge, or a cycle.
+        """
+        if not isinstance(sizes, Mapping) or not sizes:
+            raise ValueError(f"sizes: expected {{node: neurons}}, got {sizes!r:.80}")
+        for node, size in sizes.items():
+            checks.positive_integer(f"sizes[{node!r}]", size)
+        try:
+            edges = tuple((source, target) for source, target in edges)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"edges: expected (source, target) pairs, got {edges!r:.80}"
+            ) from error
+        for edge in edges:
+            for node in edge:
+                if node not in sizes:
+                    raise ValueError(f"edges: expected nodes of sizes, got {node!r} in {edge!r}")
+        if not edges or len(set(edges)) != len(edges):
+            raise ValueError(f"edges: expected at least one, each once, got {edges!r:.80}")
+        for node in sizes:
+            if not any(node in edge for edge in edges):
+                raise ValueError(f"sizes: expected every node on an edge, got {node!r} on none")
+        graph = cls(tuple((node, int(size)) for node, size in sizes.items()), edges)
+        _ = graph.order  # raises where there is a cycle
+        return graph
+
+    @cached_property
+    def neurons(self) -> dict[Node, int]:
+        """Number of neurons per node."""
+        return dict(self.sizes)
+
+    @cached_property
+    def input_nodes(self) -> tuple[Node, ...]:
+        """Nodes with only outgoing edges."""
+        targets = {target for _, target in self.edges}
+        return tuple(node for node, _ in self.sizes if node not in targets)
+
+    @cached_property
+    def output_nodes(self) -> tuple[Node, ...]:
+        """Nodes with only incoming edges."""
+        sources = {source for source, _ in self.edges}
+        return tuple(node for node, _ in self.sizes if node not in sources)
+
+    @cached_property
+    def order(self) -> tuple[Node, ...]:
+        """Every node after all of its sources."""
+        remaining, done = [node for node, _ in self.sizes], []
+        while remaining:
+            ready = [
+                node
+                for node in remaining
+                if all(source in done for source, target in self.edges if target == node)
+            ]
+            if not ready:
+                raise ValueError(f"edges: expected no cycle, got one through {remaining!r}")
+            done += ready
+            remaining = [node for node in remaining if node not in ready]
+        return tuple(done)
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """All paths from an input node to an output node."""
+        ending_at = {node: [(node,)] if node in self.input_nodes else [] for node in self.order}
+        for node in self.order:
+            for source, target in self.edges:
+                if target == node:
+                    ending_at[node] += [path + (node,) for path in ending_at[source]]
+        return tuple(path for node in self.output_nodes for path in ending_at[node])
+
+    @cached_property
+    def node_rows(self) -> dict[Node, tuple[int, ...]]:
+        """Rows of the inputs (targets) that each input (output) node reads (writes)."""
+        given, result = dict(self.rows), {}
+        for nodes in (self.input_nodes, self.output_nodes):
+            first = 0
+            for node in nodes:
+                size = self.neurons[node]
+                result[node] = given.get(node, tuple(range(first, first + size)))
+                first += size
+        return result
+
+    def with_rows(self, rows: Mapping[Node, Iterable[int]]) -> "Graph":
+        """Return the graph whose input and output nodes named in ``rows`` use those rows."""
+        ends = self.input_nodes + self.output_nodes
+        named = {node: tuple(given) for node, given in rows.items() if node in ends}
+        for node, given in named.items():
+            if len(given) != self.neurons[node]:
+                raise ValueError(
+                    f"node_rows[{node!r}]: expected {self.neurons[node]} rows, one per neuron, "
+                    f"got {len(given)}"
+                )
+        return Graph(self.sizes, self.edges, tuple((dict(self.rows) | named).items()))
+
+    def path_edges(self, path: Path) -> tuple[Edge, ...]:
+        """Return the edges of ``path``, given by its nodes.
+
+        Raises:
+            ValueError: not a path from an input node to an output node of this graph.
+        """
+        edges = tuple(zip(path[:-1], path[1:], strict=True))
+        if not edges or not set(edges) <= set(self.edges):
+            raise ValueError(f"path: expected nodes joined by edges of the graph, got {path!r}")
+        if path[0] not in self.input_nodes or path[-1] not in self.output_nodes:
+            raise ValueError(f"path: expected one from an input to an output node, got {path!r}")
+        return edges

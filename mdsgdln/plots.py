@@ -1,0 +1,237 @@
+"""Figures in one style, light or dark, colour-blind safe. Draws what it is given, computes nothing.
+
+Every function returns a ``matplotlib.figure.Figure``; notebooks show a figure that ends a cell.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from jaxtyping import ArrayLike
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from mdsgdln.networks import GatedNetwork
+
+COLOURS = sns.color_palette("colorblind").as_hex()
+DIVERGING = "RdBu_r"
+SEQUENTIAL = "viridis"
+
+
+def style(dark: bool = False) -> None:
+    """Set the book's style for all later figures: transparent ground, ink for light or dark pages."""
+    ink, grid = ("#e6e6e6", "#4a4a4a") if dark else ("#1a1a1a", "#d9d9d9")
+    sns.set_theme(context="notebook", style="ticks", palette=COLOURS)
+    mpl.rcParams.update(
+        {
+            "figure.facecolor": "none",
+            "savefig.facecolor": "none",
+            "axes.facecolor": "none",
+            "legend.frameon": False,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.color": grid,
+            "grid.linewidth": 0.6,
+            "figure.dpi": 110,
+            "savefig.dpi": 110,
+            "figure.constrained_layout.use": True,
+            "axes.titlesize": "medium",
+            "axes.titlelocation": "left",
+        }
+        | {name: ink for name in ("text.color", "axes.labelcolor", "axes.edgecolor")}
+        | {name: ink for name in ("xtick.color", "ytick.color")}
+    )
+
+
+def panels(
+    num_columns: int, num_rows: int = 1, height: float = 3.0, width: float = 3.6, **subplots
+):
+    """Return a figure and its axes in a row (or a grid), sized per panel in inches."""
+    figure, axes = plt.subplots(
+        num_rows,
+        num_columns,
+        figsize=(width * num_columns, height * num_rows),
+        squeeze=False,
+        **subplots,
+    )
+    plt.close(figure)  # a notebook shows the figure a cell returns, and shows it once
+    return figure, axes[0] if num_rows == 1 else axes
+
+
+def curves(
+    times: ArrayLike,
+    measured: Mapping[str, ArrayLike],
+    predicted: Mapping[str, ArrayLike] | None = None,
+    axes: Axes | None = None,
+    x_label: str = "time (learning rate × step)",
+    y_label: str = "loss",
+    title: str = "",
+) -> Figure:
+    """Draw curves over time: measured ones solid, predicted ones dashed in black or their own colour.
+
+    Args:
+        times: shape (T,).
+        measured: {label: (T,) or (repeats, T)}, repeats drawn faint.
+        predicted: {label: (T,)}; a label that ``measured`` has too takes its colour, unlabelled.
+        axes: where to draw; a new figure if not given.
+        x_label: label of the time axis.
+        y_label: label of the other axis.
+        title: title of the panel.
+    """
+    if axes is None:
+        _, (axes,) = panels(1, width=6.0, height=3.4)
+    colour_of = dict(zip(measured, COLOURS * 3, strict=False))
+    for label, values in measured.items():
+        lines = np.atleast_2d(values)
+        faint = 1.0 if len(lines) == 1 else 0.4
+        for index, line in enumerate(lines):
+            axes.plot(
+                times,
+                line,
+                color=colour_of[label],
+                alpha=faint,
+                label=label if index == 0 else None,
+            )
+    for label, values in (predicted or {}).items():
+        shared = label in colour_of
+        axes.plot(
+            times,
+            np.asarray(values),
+            color="black" if not shared else _darker(colour_of[label]),
+            linestyle=(0, (4, 2)),
+            linewidth=1.6,
+            label=None if shared else label,
+        )
+    axes.set(xlabel=x_label, ylabel=y_label, title=title)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize="small")
+        for handle in axes.get_legend().legend_handles:
+            handle.set_alpha(1.0)
+    return axes.figure
+
+
+def _darker(colour: str) -> tuple[float, float, float]:
+    return tuple(0.45 * channel for channel in mpl.colors.to_rgb(colour))
+
+
+def matrices(
+    named: Mapping[str, ArrayLike],
+    row_labels: Sequence[Sequence[str]] | None = None,
+    column_labels: Sequence[Sequence[str]] | None = None,
+    annotate: bool = False,
+    width: float = 2.8,
+    height: float = 2.8,
+) -> Figure:
+    """Draw matrices side by side on one diverging scale centred at zero.
+
+    Args:
+        named: {title: matrix}.
+        row_labels: labels of the rows of each matrix.
+        column_labels: labels of the columns of each matrix.
+        annotate: write the entries, one decimal.
+        width: of a panel, inches.
+        height: of a panel, inches.
+    """
+    figure, axes = panels(len(named), width=width, height=height)
+    limit = max(float(np.abs(np.asarray(matrix)).max()) for matrix in named.values()) or 1.0
+    for index, (ax, (title, matrix)) in enumerate(zip(axes, named.items(), strict=True)):
+        sns.heatmap(
+            np.asarray(matrix),
+            ax=ax,
+            cmap=DIVERGING,
+            vmin=-limit,
+            vmax=limit,
+            annot=annotate,
+            fmt=".1f",
+            annot_kws={"size": 8},
+            cbar=index == len(named) - 1,
+            xticklabels=column_labels[index] if column_labels else False,
+            yticklabels=row_labels[index] if row_labels else False,
+            linewidths=0.5 if np.asarray(matrix).size < 200 else 0,
+            linecolor="#b3b3b3",
+        )
+        ax.set_title(title)
+        ax.tick_params(axis="x", rotation=90)
+        ax.tick_params(axis="y", rotation=0)
+    return figure
+
+
+def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> Figure:
+    """Draw the graph of a gated network, inputs below; a bar beside a gated node is its gate.
+
+    A bar has one cell per sample, filled where the gate is on (the mean over neurons, if each has
+    its own). A gated edge is dashed.
+    """
+    if axes is None:
+        _, (axes,) = panels(1, width=5.0, height=3.4)
+    position = _node_positions(network)
+    for source, target in network.graph.edges:
+        gated = (source, target) in network.edge_gates
+        axes.annotate(
+            "",
+            position[target],
+            position[source],
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": "#808080",
+                "linestyle": "--" if gated else "-",
+                "shrinkA": 13,
+                "shrinkB": 13,
+            },
+        )
+    for index, (node, neurons) in enumerate(network.graph.sizes):
+        x, y = position[node]
+        colour = COLOURS[index % len(COLOURS)]
+        axes.plot(x, y, "o", markersize=20, color=colour, markeredgecolor="white", zorder=3)
+        axes.annotate(
+            f"{node}\n({neurons})",
+            (x, y),
+            (-14, 0),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=8,
+        )
+        if node in network.node_gates:
+            gate = np.atleast_2d(np.asarray(network.node_gates[node])).mean(axis=0)
+            _gate_bar(axes, x, y, gate, colour)
+    xs, ys = np.array(list(position.values())).T
+    axes.set(xlim=(xs.min() - 0.7, xs.max() + 0.7), ylim=(ys.min() - 0.35, ys.max() + 0.35))
+    axes.set_title(title)
+    axes.axis("off")
+    return axes.figure
+
+
+def _gate_bar(axes: Axes, x: float, y: float, gate: np.ndarray, colour: str) -> None:
+    """Draw the gate of a node to the right of it, one cell per sample."""
+    cell = min(0.11, 0.5 / len(gate))
+    for sample, value in enumerate(gate):
+        axes.add_patch(
+            mpl.patches.Rectangle(
+                (x + 0.14 + sample * cell, y - 0.05),
+                cell,
+                0.1,
+                facecolor=(*mpl.colors.to_rgb(colour), float(np.clip(value, 0, 1))),
+                edgecolor="#808080",
+                linewidth=0.5,
+            )
+        )
+
+
+def _node_positions(network: GatedNetwork) -> dict:
+    """Return {node: (x, y)}: y is the longest way from an input, x spreads nodes of equal height."""
+    level = {}
+    for node in network.graph.order:
+        sources = [source for source, target in network.graph.edges if target == node]
+        level[node] = 1 + max((level[source] for source in sources), default=-1)
+    top = max(level.values())
+    level |= {node: top for node in network.graph.output_nodes}
+    position = {}
+    for height in range(top + 1):
+        nodes = [node for node, _ in network.graph.sizes if level[node] == height]
+        for index, node in enumerate(nodes):
+            position[node] = (1.4 * (index - (len(nodes) - 1) / 2), float(height))
+    return position

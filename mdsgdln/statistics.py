@@ -1,0 +1,135 @@
+"""What the data alone say: correlations, their modes, and the effective dataset of a path."""
+
+from typing import NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mdsgdln.graphs import Edge, Node
+from mdsgdln.networks import GatedNetwork
+from mdsgdln.tasks import Task
+
+
+class Correlations(NamedTuple):
+    """Second moments of a task (MHS Eq. 4 with all gates open).
+
+    Attributes:
+        input_output: Σ^yx = Y Xᵀ / P, shape (N_out, N_in).
+        input: Σ^x = X Xᵀ / P, shape (N_in, N_in).
+    """
+
+    input_output: Float[Array, "N_out N_in"]
+    input: Float[Array, "N_in N_in"]
+
+
+class Modes(NamedTuple):
+    """Modes of Σ^yx = U S Vᵀ with s > 0, strongest first (MHS App. A.1).
+
+    Attributes:
+        left: U, shape (N_out, modes).
+        singular_values: s_α, shape (modes,).
+        right: V, shape (N_in, modes).
+        input_variances: d_α = v_αᵀ Σ^x v_α, shape (modes,).
+        coupling: ‖V_⊥-and-off-diagonal part of Σ^x V‖ / ‖Σ^x V‖ in the Frobenius norm; 0 when the
+            modes are eigenvectors of Σ^x, that is when Assumption 2.1.1 holds.
+    """
+
+    left: Float[np.ndarray, "N_out modes"]
+    singular_values: Float[np.ndarray, " modes"]
+    right: Float[np.ndarray, "N_in modes"]
+    input_variances: Float[np.ndarray, " modes"]
+    coupling: float
+
+
+def correlations(task: Task) -> Correlations:
+    """Return Σ^yx and Σ^x of a task, means over its samples."""
+    inputs, targets = task.inputs, task.targets
+    return Correlations(targets @ inputs.T / task.num_samples, inputs @ inputs.T / task.num_samples)
+
+
+def modes(task: Task, tolerance: float = 1e-6) -> Modes:
+    """Return the modes of a task whose singular value exceeds ``tolerance`` of the largest.
+
+    Equal singular values leave the basis free; it is turned so that it also diagonalises Σ^x. The
+    sign of a mode makes the largest entry of u_α positive.
+    """
+    cross, variance = (np.asarray(moment, float) for moment in correlations(task))
+    left, values, right_rows = np.linalg.svd(cross, full_matrices=False)
+    kept = values > tolerance * max(values[0], np.finfo(float).tiny)
+    left, values, right = left[:, kept], values[kept], right_rows[kept].T
+    for level in _levels(values, tolerance):
+        _, turn = np.linalg.eigh(right[:, level].T @ variance @ right[:, level])
+        left[:, level], right[:, level] = left[:, level] @ turn, right[:, level] @ turn
+    if not len(values):
+        return Modes(left, values, right, values, 0.0)
+    size = np.abs(left)
+    largest = (size > size.max(axis=0) - 1e-9).argmax(axis=0)  # the first of equals, on any machine
+    signs = np.sign(left[largest, np.arange(len(values))])
+    left, right = left * signs[None, :], right * signs[None, :]
+    image = variance @ right
+    input_variances = np.sum(right * image, axis=0)
+    coupling = np.linalg.norm(image - right * input_variances[None, :]) / np.linalg.norm(image)
+    return Modes(left, values, right, input_variances, float(coupling))
+
+
+def _levels(values: Float[np.ndarray, " modes"], tolerance: float) -> list[slice]:
+    """Return the runs of equal singular values in a decreasing sequence."""
+    if not len(values):
+        return []
+    ends = np.flatnonzero(-np.diff(values) > tolerance * values[0]) + 1
+    ends = [0, *ends.tolist(), len(values)]
+    return [slice(first, last) for first, last in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def path_gate(
+    network: GatedNetwork, path: tuple[Node | Edge, ...], num_samples: int
+) -> Float[Array, " P"]:
+    """Return g_p, the product of the node and edge gates along ``path``, one number per sample.
+
+    Raises:
+        ValueError: no path of the network, or a gate that differs between neurons of a layer: the
+            path sum needs one gate per layer and sample.
+    """
+    nodes = path_nodes(path)
+    gate = jnp.ones(num_samples)
+    for place in nodes + network.graph.path_edges(nodes):
+        factor = network.node_gates.get(place, network.edge_gates.get(place))
+        if factor is None:
+            continue
+        if factor.ndim > 1:
+            raise ValueError(
+                f"gates of {place!r}: expected one per sample, shape (P,), for a path, "
+                f"got one per neuron, {factor.shape}"
+            )
+        gate = gate * factor
+    return gate
+
+
+def path_nodes(path: tuple[Node | Edge, ...]) -> tuple[Node, ...]:
+    """Return a path given by its nodes, or by its edges one after the other, as nodes."""
+    path = tuple(path)
+    chained = all(isinstance(step, tuple) and len(step) == 2 for step in path) and all(
+        first[1] == second[0] for first, second in zip(path[:-1], path[1:], strict=True)
+    )
+    return (path[0][0], *(step[1] for step in path)) if path and chained else path
+
+
+def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge, ...]) -> Task:
+    """Return the dataset that a path sees (MHS Eq. 4).
+
+    Inputs are g_p x_{s(p)} and targets those of t(p) where g_p ≠ 0, else zero. P stays the total
+    number of samples, so that ``correlations`` gives Σ^yx(p) and Σ^x(p, p).
+
+    Args:
+        network: the gated network.
+        task: what it is trained on.
+        path: the path's nodes from an input to an output node (or its edges).
+    """
+    network = network.reading(task)
+    nodes = path_nodes(path)
+    gate = path_gate(network, nodes, task.num_samples)
+    rows = network.graph.node_rows
+    inputs = task.inputs[np.array(rows[nodes[0]])] * gate[None, :]
+    targets = task.targets[np.array(rows[nodes[-1]])] * (gate != 0)[None, :]
+    return Task(inputs, targets, labels=task.labels)

@@ -1,0 +1,218 @@
+"""What is learned: inputs and targets, one sample per column."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Float
+
+from mdsgdln import checks
+
+
+@dataclass(frozen=True)
+class Task:
+    """Inputs and targets of a regression task.
+
+    Args:
+        inputs: X, shape (N_in, P), one sample per column.
+        targets: Y, shape (N_out, P).
+        node_rows: rows of ``inputs`` or ``targets`` that belong to a named input or output node,
+            ``{node: slice}``; needed only where there are several of them.
+        labels: a name per sample, for figures.
+
+    Raises:
+        ValueError: wrong number of axes, differing numbers of samples, non-finite entries, rows
+            outside of the data, or a wrong number of labels.
+    """
+
+    inputs: Float[Array, "N_in P"]
+    targets: Float[Array, "N_out P"]
+    node_rows: Mapping[object, slice] | None = None
+    labels: Sequence[str] | None = None
+
+    def __post_init__(self):
+        """Check the data and turn them into arrays."""
+        inputs = checks.finite_array("inputs", self.inputs, 2, "(N_in, P)")
+        targets = checks.finite_array("targets", self.targets, 2, "(N_out, P)")
+        if inputs.shape[1] != targets.shape[1]:
+            raise ValueError(
+                f"targets: expected one column per column of inputs, {inputs.shape[1]}, "
+                f"got {targets.shape[1]}"
+            )
+        most_rows = max(len(inputs), len(targets))
+        for node, rows in (self.node_rows or {}).items():
+            if not isinstance(rows, slice) or not 0 < len(range(most_rows)[rows]):
+                raise ValueError(
+                    f"node_rows[{node!r}]: expected a slice of the data's rows, got {rows!r}"
+                )
+            if (rows.stop or 0) > most_rows:
+                raise ValueError(
+                    f"node_rows[{node!r}]: expected rows below {most_rows}, got {rows!r}"
+                )
+        if self.labels is not None and len(self.labels) != inputs.shape[1]:
+            raise ValueError(
+                f"labels: expected one per sample, {inputs.shape[1]}, got {len(self.labels)}"
+            )
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "targets", targets)
+
+    @property
+    def num_samples(self) -> int:
+        """P, the number of samples."""
+        return self.inputs.shape[1]
+
+    def take(self, columns: ArrayLike | slice) -> "Task":
+        """Return the task of the samples ``columns`` alone: indices, a slice or a Boolean mask."""
+        columns = sample_indices(columns, self.num_samples)
+        labels = None if self.labels is None else tuple(self.labels[i] for i in columns)
+        return Task(self.inputs[:, columns], self.targets[:, columns], self.node_rows, labels)
+
+
+def sample_indices(columns: ArrayLike | slice, num_samples: int) -> np.ndarray:
+    """Return ``columns`` (indices, a slice or a Boolean mask) as indices of samples.
+
+    Raises:
+        ValueError: an index outside of the samples, a mask of the wrong length, or no sample.
+    """
+    try:
+        indices = np.atleast_1d(np.arange(num_samples)[columns])
+    except (IndexError, TypeError) as error:
+        raise ValueError(
+            f"columns: expected indices of {num_samples} samples, got {columns!r:.80}"
+        ) from error
+    if indices.ndim != 1 or indices.size == 0:
+        raise ValueError(f"columns: expected at least one sample, got {columns!r:.80}")
+    return indices
+
+
+def _flatten(task: Task):
+    rows = task.node_rows and tuple(
+        (node, rows.start, rows.stop, rows.step) for node, rows in task.node_rows.items()
+    )
+    return (task.inputs, task.targets), (rows, task.labels and tuple(task.labels))
+
+
+def _unflatten(static, arrays) -> Task:
+    rows, labels = static
+    task = object.__new__(Task)  # no checks: inside a transformation the leaves are tracers
+    for name, value in zip(("inputs", "targets"), arrays, strict=True):
+        object.__setattr__(task, name, value)
+    object.__setattr__(task, "node_rows", rows and {node: slice(*ends) for node, *ends in rows})
+    object.__setattr__(task, "labels", labels)
+    return task
+
+
+jax.tree_util.register_pytree_node(Task, _flatten, _unflatten)
+
+
+def xor(margin: float) -> Task:
+    """Exclusive or in two dimensions, linearly separable with ``margin`` Δ in the third.
+
+    MHS Eqs. 11–12: (1, 1, Δ), (−1, −1, Δ) have target +1 and (1, −1, −Δ), (−1, 1, −Δ) target −1.
+    """
+    margin = checks.non_negative("margin", margin)
+    inputs = [[1, -1, 1, -1], [1, -1, -1, 1], [margin, margin, -margin, -margin]]
+    return Task(inputs, [[1, 1, -1, -1]], labels=("+ +", "− −", "+ −", "− +"))
+
+
+def tree(num_items: int) -> Float[np.ndarray, "rows items"]:
+    """Indicator rows of a binary tree: all items, each half, each quarter, …, each item."""
+    depth = num_items.bit_length() - 1
+    if num_items != 2**depth:
+        raise ValueError(f"num_items: expected a power of two for a tree, got {num_items}")
+    return np.vstack(
+        [np.kron(np.eye(2**level), np.ones(num_items // 2**level)) for level in range(depth + 1)]
+    )
+
+
+def ring(num_items: int) -> Float[np.ndarray, "rows items"]:
+    """Items on a ring: a row of ones, then a bump shifted around the ring, twice (MHS Fig. 3)."""
+    if num_items < 4 or num_items % 2:
+        raise ValueError(f"num_items: expected an even number from 4 for a ring, got {num_items}")
+    rise = np.linspace(0, 1, num_items // 2)
+    bump = np.concatenate([rise, rise[::-1]])
+    bumps = np.array([np.roll(bump, -shift) for shift in range(num_items - 1)])
+    return np.vstack([np.ones(num_items), bumps, bumps])
+
+
+def cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
+    """A tree whose pairs are drawn across its quarters: {0, 2}, {1, 3}, {4, 6}, {5, 7} (MHS Fig. 3)."""
+    if num_items < 4:
+        raise ValueError(
+            f"num_items: expected at least 4 for a cross-cutting tree, got {num_items}"
+        )
+    rows = tree(num_items)
+    order = np.arange(num_items).reshape(-1, 2, 2).swapaxes(1, 2).ravel()
+    first = num_items // 2 - 1  # rows above the pairs: 1 + 2 + … + n/4
+    rows[first : first + num_items // 2] = rows[first : first + num_items // 2][
+        :, np.argsort(order)
+    ]
+    return rows
+
+
+STRUCTURES = {"tree": tree, "ring": ring, "cross": cross_cutting}
+
+
+def semantic(structure: str | ArrayLike = "tree", num_items: int = 8) -> Task:
+    """One-hot items with structured properties: X = I, Y = the rows of the structure (MHS Fig. 7)."""
+    return Task(
+        np.eye(checks.positive_integer("num_items", num_items)), _rows(structure, num_items)
+    )
+
+
+def contextual(
+    num_contexts: int = 3,
+    num_items: int = 8,
+    structures: Sequence[str | ArrayLike] | None = None,
+    common: str | ArrayLike = "tree",
+) -> Task:
+    """Items queried in contexts (MHS §4, Fig. 3).
+
+    Inputs: a one-hot item over a one-hot context, samples in context-major order, P = n C.
+    Targets: the common block in every context, then one block per context, zero in the others.
+
+    Args:
+        num_contexts: C.
+        num_items: n.
+        structures: a name (``tree``, ``ring``, ``cross``) or an array (rows, items) per context;
+            trees if not given.
+        common: the same for the common block.
+
+    Raises:
+        ValueError: not one structure per context, an unknown name, an array without one column
+            per item.
+    """
+    num_contexts = checks.positive_integer("num_contexts", num_contexts)
+    num_items = checks.positive_integer("num_items", num_items)
+    structures = ["tree"] * num_contexts if structures is None else structures
+    if isinstance(structures, str) or len(structures) != num_contexts:
+        raise ValueError(
+            f"structures: expected one per context, {num_contexts}, got {structures!r:.80}"
+        )
+    blocks = [_rows(structure, num_items) for structure in structures]
+    items = np.tile(np.eye(num_items), num_contexts)
+    contexts = np.repeat(np.eye(num_contexts), num_items, axis=1)
+    targets = np.tile(_rows(common, num_items), num_contexts)
+    for context, block in enumerate(blocks):
+        targets = np.vstack([targets, np.kron(np.eye(num_contexts)[context], block)])
+    return Task(
+        np.vstack([items, contexts]),
+        targets,
+        labels=tuple(
+            f"item {i}, context {c}" for c in range(num_contexts) for i in range(num_items)
+        ),
+    )
+
+
+def _rows(structure: str | ArrayLike, num_items: int) -> np.ndarray:
+    """Return the rows (rows, items) of a structure given by name or as an array."""
+    if isinstance(structure, str):
+        if structure not in STRUCTURES:
+            raise ValueError(f"structure: expected one of {sorted(STRUCTURES)}, got {structure!r}")
+        return STRUCTURES[structure](num_items)
+    rows = np.asarray(checks.finite_array("structure", structure, 2, "(rows, items)"))
+    if rows.shape[1] != num_items:
+        raise ValueError(f"structure: expected {num_items} columns, one per item, got {rows.shape}")
+    return rows

@@ -1,0 +1,121 @@
+"""Closed-form trajectories of the modes of deep linear networks (MHS App. A.1)."""
+
+import diffrax
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, ArrayLike, Float
+
+from mdsgdln import checks
+from mdsgdln.statistics import Modes
+from mdsgdln.tasks import Task
+
+
+def _columns(singular_values: ArrayLike, input_variances: ArrayLike, starts: ArrayLike):
+    """Return s, d and a₀ as columns (modes, 1) of one common length, checked."""
+    arrays = {
+        "singular_values": jnp.atleast_1d(jnp.asarray(singular_values, float)),
+        "input_variances": jnp.atleast_1d(jnp.asarray(input_variances, float)),
+        "starts": jnp.atleast_1d(jnp.asarray(starts, float)),
+    }
+    num_modes = max(len(array) for array in arrays.values())
+    for name, array in arrays.items():
+        array = checks.finite_array(name, array, 1, "(modes,)")
+        if len(array) not in (1, num_modes):
+            raise ValueError(
+                f"{name}: expected {num_modes} entries, one per mode, got {len(array)}"
+            )
+        if not isinstance(array, jax.core.Tracer) and (array < 0).any():
+            raise ValueError(f"{name}: expected entries of at least 0, got {array.min()}")
+    return (jnp.broadcast_to(array, num_modes)[:, None] for array in arrays.values())
+
+
+def _times(times: ArrayLike) -> Float[Array, "1 T"]:
+    return checks.finite_array("times", times, 1, "(T,)")[None, :]
+
+
+def deep_mode(
+    times: ArrayLike, singular_values: ArrayLike, input_variances: ArrayLike, starts: ArrayLike
+) -> Float[Array, "modes T"]:
+    """Return a_α(t) of a balanced network with one hidden layer, ȧ = 2a(s − d a).
+
+    a(t) = (s/d) / (1 − (1 − s/(d a₀)) e^{−2st}) (MHS Eqs. 7 and 18), written so that it holds for
+    s = 0 as well: a(t) = a₀ / (e^{−2st} + a₀ d (1 − e^{−2st})/s).
+
+    Args:
+        times: t = learning rate · step, shape (T,).
+        singular_values: s_α, shape (modes,) or a number.
+        input_variances: d_α, likewise.
+        starts: a₀ > 0, likewise.
+    """
+    times = _times(times)
+    s, d, start = _columns(singular_values, input_variances, starts)
+    safe = jnp.where(s > 0, s, 1.0)
+    filled = jnp.where(s > 0, -jnp.expm1(-2 * s * times) / safe, 2 * times)  # (1 − e^{−2st})/s
+    return start / (jnp.exp(-2 * s * times) + start * d * filled)
+
+
+def shallow_mode(
+    times: ArrayLike,
+    singular_values: ArrayLike,
+    input_variances: ArrayLike,
+    starts: ArrayLike = 0.0,
+) -> Float[Array, "modes T"]:
+    """Return b_α(t) of a network without a hidden layer, ḃ = s − d b (MHS App. A.1).
+
+    b(t) = s/d + (b₀ − s/d) e^{−dt}: every mode relaxes at the rate d, whatever its strength s.
+    Arguments as in ``deep_mode``; d = 0 is the linear limit b₀ + s t.
+    """
+    times = _times(times)
+    s, d, start = _columns(singular_values, input_variances, starts)
+    safe = jnp.where(d > 0, d, 1.0)
+    filled = jnp.where(d > 0, -jnp.expm1(-d * times) / safe, times)  # (1 − e^{−dt})/d
+    return start * jnp.exp(-d * times) + s * filled
+
+
+def depth_mode(
+    times: ArrayLike,
+    singular_values: ArrayLike,
+    input_variances: ArrayLike,
+    starts: ArrayLike,
+    depth: int,
+) -> Float[Array, "modes T"]:
+    """Return a_α(t) of a balanced network with ``depth`` L weight layers.
+
+    ȧ = L a^{2−2/L} (s − d a), integrated by diffrax in ln a; L = 2 is ``deep_mode`` and L = 1
+    ``shallow_mode``. Arguments as in ``deep_mode``, starts above 0, times increasing from 0 on.
+    """
+    checks.positive_integer("depth", depth)
+    times = _times(times)[0]
+    s, d, start = _columns(singular_values, input_variances, starts)
+    if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
+        raise ValueError(f"starts: expected entries above 0, got {start.min()}")
+
+    def growth(_, log_strength, mode):
+        s, d = mode
+        strength = jnp.exp(log_strength)
+        return depth * strength ** (1 - 2 / depth) * (s - d * strength)
+
+    tolerance = 1e-9 if times.dtype == jnp.float64 else 1e-5
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(growth),
+        diffrax.Tsit5(),
+        t0=0.0,
+        t1=times[-1],
+        dt0=None,
+        y0=jnp.log(start[:, 0]),
+        args=(s[:, 0], d[:, 0]),
+        saveat=diffrax.SaveAt(ts=times),
+        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
+        max_steps=100_000,
+    )
+    return jnp.exp(solution.ys.T)
+
+
+def mode_losses(task: Task, modes: Modes, strengths: Float[Array, "modes T"]) -> Float[Array, " T"]:
+    """Return the loss of a linear map Σ_α a_α u_α v_αᵀ, L = ½⟨‖y‖²⟩ − Σ_α (s_α a_α − ½ d_α a_α²).
+
+    Exact where the modes diagonalise Σ^x (``modes.coupling`` is 0).
+    """
+    power = jnp.sum(task.targets**2) / (2 * task.num_samples)
+    s, d = jnp.asarray(modes.singular_values)[:, None], jnp.asarray(modes.input_variances)[:, None]
+    return power - jnp.sum(s * strengths - d * strengths**2 / 2, axis=0)

@@ -38,17 +38,25 @@ class Bound:
     def parse(cls, bound: Mapping) -> "Bound":
         """Read `{at_most: x}`, `{at_least: x}`, `{between: [x, y]}` or `{equals: x, within: e}`."""
         match dict(bound):
-            case {"at_most": high, **rest} if not rest:
+            case {"at_most": float() | int() as high, **rest} if not rest:
                 return cls(-math.inf, high, f"at most {high:g}")
-            case {"at_least": low, **rest} if not rest:
+            case {"at_least": float() | int() as low, **rest} if not rest:
                 return cls(low, math.inf, f"at least {low:g}")
-            case {"between": [low, high], **rest} if not rest and low <= high:
+            case {
+                "between": [float() | int() as low, float() | int() as high],
+                **rest,
+            } if not rest and low <= high:
                 return cls(low, high, f"between {low:g} and {high:g}")
-            case {"equals": value, "within": error, **rest} if not rest and error >= 0:
+            case {
+                "equals": float() | int() as value,
+                "within": float() | int() as error,
+                **rest,
+            } if not rest and error >= 0:
                 return cls(value - error, value + error, f"{value:g} ± {error:g}")
         raise ValueError(
             "bound: expected one of {at_most: x}, {at_least: x}, {between: [x, y]}, "
-            f"{{equals: x, within: e}}; got {bound!r}"
+            f"{{equals: x, within: e}}, with numbers (1e-5 is a text in YAML, 1.0e-5 a number); "
+            f"got {bound!r}"
         )
 
     def holds(self, value: float) -> bool:

@@ -1,0 +1,28 @@
+"""Set-up of all tests: double precision, strict broadcasting, shapes checked at run time."""
+
+import jax
+from jaxtyping import install_import_hook
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+# Before anything imports mdsgdln: its annotations are then checked at every call. The kernels that
+# nbval starts are processes of their own, so chapters run as they do for a reader.
+install_import_hook("mdsgdln", "beartype.beartype")
+
+# Not compared by nbval: pictures and HTML, and what third parties write to stderr. Numbers recorded
+# for the ledger are compared (application/papermill.record/text/plain).
+NOT_COMPARED = (
+    "stderr",
+    "text/html",
+    "image/svg+xml",
+    "application/papermill.record/text/html",
+    "application/papermill.record/image/png",
+    "application/papermill.record/image/svg+xml",
+)
+
+
+def pytest_collectstart(collector):
+    """Tell nbval's notebooks what not to compare."""
+    if hasattr(collector, "skip_compare"):
+        collector.skip_compare += NOT_COMPARED

@@ -74,6 +74,11 @@ def text_problems(page: BeautifulSoup) -> list[str]:
     for text in article.find_all(string=RAW_DIRECTIVE):
         if not text.find_parent(["pre", "code"]):
             found.append(f"shows a raw directive: {text.strip()[:60]!r}")
+    for text in article.find_all(string=re.compile(r"\$")):
+        if not text.find_parent(["pre", "code", "script", "style"]) and not text.find_parent(
+            class_="math"
+        ):
+            found.append(f"shows raw TeX: {text.strip()[:60]!r}")
     for image in article.find_all("img"):
         alt = (image.get("alt") or "").strip()
         if not alt or alt.rsplit("/")[-1] == (image.get("src") or "").rsplit("/")[-1]:

@@ -9,7 +9,7 @@ CLEAN = """<html><head><link rel="stylesheet" href="own.css">
 <link rel="canonical" href="https://example.org/page.html"></head><body>
 <article id="top"><a href="#top">up</a> <a href="https://example.org">out</a>
 <a href="other.html#place">other</a> <img src="a.png" alt="a line going up">
-<pre>```{figure} shown as an example</pre></article></body></html>"""
+<pre>```{figure} shown as an example</pre> <span class="math">$a$</span></article></body></html>"""
 OTHER = '<html><body><article><h1 id="place">Other</h1></article></body></html>'
 
 
@@ -45,6 +45,7 @@ def test_clean_site(root):
         ('<img src="_images/a.png" alt="../_images/a.png">', "without alt text"),
         ("<p>```{figure} a.png</p>", "raw directive"),
         ("<p>:::{note}</p>", "raw directive"),
+        ("<p>where $a > 0$ holds</p>", "raw TeX"),
         ("<pre>Traceback (most recent call last):</pre>", "traceback"),
         ('<a href="nowhere.html">x</a>', "broken link nowhere.html"),
         ('<a href="other.html#nowhere">x</a>', "missing place other.html#nowhere"),

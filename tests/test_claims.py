@@ -7,8 +7,7 @@ import sys
 import pytest
 import yaml
 
-from mdsgdln_book import claims as recorder
-from mdsgdln_book import ledger
+from mdsgdln_book import claims as recorder, ledger
 from mdsgdln_book.claims import Bound, Claims, parse_claim, read_claims, rounded_text
 
 ENTRY = {

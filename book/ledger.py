@@ -35,7 +35,7 @@ HEAD = ["claim", "source", "chapter", "bound", "measured", "verdict"]
 
 def set_cache(app, config) -> None:
     """Tie re-reading of pages and the execution cache to the package's digest."""
-    config.package_digest = digest_files([*code_files(), CLAIMS_FILE], root=ROOT)
+    config.package_digest = digest_files([*code_files(ROOT), CLAIMS_FILE], root=ROOT)
     cache = Path(app.outdir).parent / ".jupyter_cache" / config.package_digest
     config.nb_execution_cache_path = str(cache)
 

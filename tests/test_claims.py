@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -178,6 +179,24 @@ def test_ledger_wants_a_claim_in_its_own_chapter():
         {claim.id: claim}, {claim.id: [("book/other", stored(claim))]}
     )
     assert problems == ["claim demo-time is recorded outside its chapter 'demo'"]
+
+
+def test_execution_cache_follows_the_package(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger, "ROOT", tmp_path)
+    monkeypatch.setattr(ledger, "CLAIMS_FILE", tmp_path / "claims.yml")
+    (tmp_path / "mdsgdln").mkdir()
+
+    def cache():
+        config = SimpleNamespace()
+        ledger.set_cache(SimpleNamespace(outdir=tmp_path / "_build" / "html"), config)
+        return config.nb_execution_cache_path
+
+    paths = [cache(), cache()]
+    for name in ("mdsgdln/tasks.py", "requirements.txt", "claims.yml"):
+        (tmp_path / name).write_text("changed")
+        paths.append(cache())
+    assert paths[0] == paths[1]
+    assert len(set(paths)) == 4
 
 
 CHAPTER = """---

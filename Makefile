@@ -9,8 +9,9 @@ export JUPYTER_PREFER_ENV_PATH = 1
 
 .PHONY: book test references serve lab clean
 
+# After a failure the pages are read anew, so that no warning is lost; chapters stay executed.
 book: $(READY)
-	$(BIN)/jupyter-book build . -W -n --keep-going
+	$(BIN)/jupyter-book build . -W -n --keep-going || { rm -rf _build/.doctrees; exit 1; }
 	$(BIN)/python -m mdsgdln_book.site $(SITE)
 	@echo
 	@echo "The book is built. Open $(SITE)/index.html, or run 'make serve'."

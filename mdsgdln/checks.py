@@ -1,14 +1,20 @@
 """Clear words for bad input: every check names the argument, what was expected and what came."""
 
 import operator
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike
 
+Scalar = float | int | np.number | Array
+Numbers = ArrayLike | Sequence  # whatever jnp.asarray takes; shapes are checked in words
 
-def finite_array(name: str, value: ArrayLike, num_axes: int, axes: str) -> Array:
+
+def finite_array(
+    name: str, value: Numbers, num_axes: int, axes: str, may_be_empty: bool = False
+) -> Array:
     """Return ``value`` as a float array of ``num_axes`` axes, all entries finite.
 
     Raises:
@@ -18,7 +24,7 @@ def finite_array(name: str, value: ArrayLike, num_axes: int, axes: str) -> Array
         array = jnp.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
-    if array.ndim != num_axes or array.size == 0:
+    if array.ndim != num_axes or (array.size == 0 and not may_be_empty):
         raise ValueError(f"{name}: expected a non-empty array of shape {axes}, got {array.shape}")
     if not isinstance(array, jax.core.Tracer) and not np.isfinite(array).all():
         raise ValueError(f"{name}: expected finite entries, got NaN or infinity")
@@ -36,8 +42,8 @@ def positive_integer(name: str, value: int) -> int:
     return number
 
 
-def non_negative(name: str, value: float) -> float:
-    """Return ``value`` unchanged if it is a finite number of at least zero, or raise ``ValueError``.
+def non_negative(name: str, value: Scalar) -> Scalar:
+    """Return ``value`` unchanged if it is finite and at least zero, or raise ``ValueError``.
 
     A traced value passes unchecked, so that functions of it can be differentiated.
     """
@@ -52,7 +58,7 @@ def non_negative(name: str, value: float) -> float:
     return number
 
 
-def positive(name: str, value: float) -> float:
+def positive(name: str, value: Scalar) -> Scalar:
     """Return ``value`` unchanged if it is a finite number above zero, or raise ``ValueError``."""
     if not isinstance(value, jax.core.Tracer) and non_negative(name, value) == 0:
         raise ValueError(f"{name}: expected a number above 0, got {value!r}")

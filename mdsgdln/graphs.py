@@ -1,4 +1,4 @@
-"""The architecture graph of a gated network: nodes are layers, edges weight matrices (MHS Fig. 1)."""
+"""The architecture graph of a gated network: nodes are layers, edges weight matrices."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Path = tuple[Node, ...]  # the nodes from an input to an output
 
 @dataclass(frozen=True)
 class Graph:
-    """A directed acyclic graph of layers, hashable, so that it can be static in a compiled function.
+    """A directed acyclic graph of layers (MHS Fig. 1), hashable: it can be static under jit.
 
     Attributes:
         sizes: (node, neurons) pairs.

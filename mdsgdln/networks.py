@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Float, PyTree
+from jaxtyping import Array, Float, PyTree
 
 from mdsgdln import checks
+from mdsgdln.checks import Numbers, Scalar
 from mdsgdln.graphs import Edge, Graph, Node
 from mdsgdln.tasks import Task, sample_indices
 
@@ -36,7 +37,7 @@ class _Layered:
         """Inverse of ``tree_flatten``."""
         return cls(sizes)
 
-    def init(self, key: Array, scale: float | Sequence[float]) -> list[Array]:
+    def init(self, key: Array, scale: Scalar | Sequence[Scalar]) -> list[Array]:
         """Draw Gaussian weights, one matrix (N_{l+1}, N_l) per layer.
 
         Args:
@@ -55,7 +56,7 @@ class _Layered:
     def _shapes(self) -> list[tuple[int, int]]:
         return list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
 
-    def check_weights(self, weights: Sequence[ArrayLike]) -> None:
+    def check_weights(self, weights: Sequence[Numbers]) -> None:
         """Raise ``ValueError`` unless ``weights`` has one matrix of the right shape per layer."""
         if not isinstance(weights, Sequence) or len(weights) != len(self.sizes) - 1:
             raise ValueError(
@@ -70,16 +71,16 @@ class _Layered:
         _check_rows("targets", len(task.targets), self.sizes[-1])
         return self
 
-    def take(self, columns: ArrayLike | slice) -> "_Layered":
+    def take(self, columns: Numbers | slice) -> "_Layered":
         """Return the network itself: it stores no gates."""
         return self
 
     def hidden(
         self,
-        weights: Sequence[Float[Array, "..."]],
-        inputs: ArrayLike,
-        gates: Sequence[ArrayLike] | None = None,
-    ) -> list[Float[Array, "neurons P"]]:
+        weights: Sequence[Numbers],
+        inputs: Numbers,
+        gates: Sequence[Numbers] | None = None,
+    ) -> list[Float[Array, "_ P"]]:
         """Return the activity of every hidden layer, each (neurons, P)."""
         layer, activity = jnp.asarray(inputs), []
         for index, weight in enumerate(weights[:-1]):
@@ -90,9 +91,9 @@ class _Layered:
 
     def apply(
         self,
-        weights: Sequence[Float[Array, "..."]],
-        inputs: ArrayLike,
-        gates: Sequence[ArrayLike] | None = None,
+        weights: Sequence[Numbers],
+        inputs: Numbers,
+        gates: Sequence[Numbers] | None = None,
     ) -> Float[Array, "N_out P"]:
         """Return the outputs for ``inputs`` (N_in, P).
 
@@ -132,7 +133,7 @@ class LinearNetwork(_Layered):
 
 @jax.tree_util.register_pytree_node_class
 class ReLUNetwork(_Layered):
-    """A bias-free ReLU network of any depth with linear outputs; ``sizes`` is (N_in, H, ..., N_out).
+    """A bias-free ReLU network with linear outputs; ``sizes`` is (N_in, H, ..., N_out).
 
     A ReLU is a gate set by the neuron's own input, ``max(z, 0) = step(z) z`` (MHS §3): given
     ``gates`` in ``apply``, the same weights act as a gated linear network.
@@ -142,8 +143,8 @@ class ReLUNetwork(_Layered):
     def _activate(preactivation, gate):
         return jax.nn.relu(preactivation) if gate is None else _columns_by(gate) * preactivation
 
-    def gates(self, weights: Sequence[Array], inputs: ArrayLike) -> list[Float[Array, "neurons P"]]:
-        """Return the gates that the ReLUs set, 1 where a neuron is on: one (neurons, P) per layer."""
+    def gates(self, weights: Sequence[Numbers], inputs: Numbers) -> list[Float[Array, "_ P"]]:
+        """Return the gates that the ReLUs set, 1 where on: one (neurons, P) per hidden layer."""
         return [(layer > 0).astype(layer.dtype) for layer in self.hidden(weights, inputs)]
 
 
@@ -171,8 +172,8 @@ class GatedNetwork:
         self,
         sizes: Mapping[Node, int],
         edges: Iterable[Edge],
-        node_gates: Mapping[Node, ArrayLike] | None = None,
-        edge_gates: Mapping[Edge, ArrayLike] | None = None,
+        node_gates: Mapping[Node, Numbers] | None = None,
+        edge_gates: Mapping[Edge, Numbers] | None = None,
     ):
         self.graph = Graph.build(sizes, edges)
         self.node_gates = self._check_gates("node_gates", node_gates or {})
@@ -229,7 +230,7 @@ class GatedNetwork:
             for source, target in self.graph.edges
         }
 
-    def init(self, key: Array, scale: float | Mapping[Edge, float]) -> dict[Edge, Array]:
+    def init(self, key: Array, scale: Scalar | Mapping[Edge, Scalar]) -> dict[Edge, Array]:
         """Draw Gaussian weights {edge: (neurons of target, neurons of source)}.
 
         Args:
@@ -244,8 +245,8 @@ class GatedNetwork:
             for (edge, shape), sigma, edge_key in zip(shapes.items(), sigmas, keys, strict=True)
         }
 
-    def check_weights(self, weights: Mapping[Edge, ArrayLike]) -> None:
-        """Raise ``ValueError`` unless ``weights`` has a matrix of the right shape for every edge."""
+    def check_weights(self, weights: Mapping[Edge, Numbers]) -> None:
+        """Raise ``ValueError`` unless ``weights`` has a matrix of the right shape per edge."""
         if not isinstance(weights, Mapping) or set(weights) != set(self.graph.edges):
             raise ValueError(
                 f"weights: expected a matrix for each of {list(self.graph.edges)}, "
@@ -274,11 +275,12 @@ class GatedNetwork:
         return self.tree_unflatten((graph, nodes, edges), leaves)
 
     def _check_data(self, name: str, num_rows: int, nodes: tuple[Node, ...]) -> None:
-        used = {row for node in nodes for row in self.graph.node_rows[node]}
-        if max(used) >= num_rows or len(used) < num_rows:
-            raise ValueError(f"{name}: expected {len(used)} rows for {list(nodes)}, got {num_rows}")
+        highest = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
+        stacked = not any(node in dict(self.graph.rows) for node in nodes)
+        if num_rows < highest or (stacked and num_rows > highest):
+            raise ValueError(f"{name}: expected {highest} rows for {list(nodes)}, got {num_rows}")
 
-    def take(self, columns: ArrayLike | slice) -> "GatedNetwork":
+    def take(self, columns: Numbers | slice) -> "GatedNetwork":
         """Return the same network with the gates of the samples ``columns``."""
         gates = jax.tree.leaves(self)
         if not gates:
@@ -288,11 +290,11 @@ class GatedNetwork:
 
     def activity(
         self,
-        weights: Mapping[Edge, Array],
-        inputs: ArrayLike,
-        gates: Mapping[Node | Edge, ArrayLike] | None = None,
-    ) -> dict[Node, Float[Array, "neurons P"]]:
-        """Return the activity h_v of every node, {node: (neurons, P)}; arguments as in ``apply``."""
+        weights: Mapping[Edge, Numbers],
+        inputs: Numbers,
+        gates: Mapping[Node | Edge, Numbers] | None = None,
+    ) -> dict[Node, Float[Array, "_ P"]]:
+        """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
         inputs = _matrix("inputs", inputs)
         self.check_weights(weights)
         self._check_data("inputs", len(inputs), self.graph.input_nodes)
@@ -323,9 +325,9 @@ class GatedNetwork:
 
     def apply(
         self,
-        weights: Mapping[Edge, Array],
-        inputs: ArrayLike,
-        gates: Mapping[Node | Edge, ArrayLike] | None = None,
+        weights: Mapping[Edge, Numbers],
+        inputs: Numbers,
+        gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> Float[Array, "N_out P"]:
         """Return the outputs for ``inputs`` (N_in, P), several output nodes stacked (MHS Eq. 1).
 
@@ -346,11 +348,11 @@ class GatedNetwork:
 
 def pathways(
     task: Task,
-    gates: ArrayLike,
+    gates: Numbers,
     num_hidden: int | Sequence[int],
-    input_masks: ArrayLike | None = None,
+    input_masks: Numbers | None = None,
 ) -> GatedNetwork:
-    """Return the two-layer gated network with one hidden node per row of ``gates`` (MHS Figs. 2, 3).
+    """Return the two-layer gated network with a hidden node per row of ``gates`` (MHS Figs. 2, 3).
 
     Hidden nodes are called ``"pathway 0"``, ``"pathway 1"``, …, the output ``"output"`` and the
     input ``"input"``. With masks there is an input node per distinct mask (``"input 0"``, …), a
@@ -412,7 +414,7 @@ def _indexer(rows: tuple[int, ...]) -> slice | np.ndarray:
     return slice(rows[0], rows[-1] + 1) if contiguous else np.array(rows)
 
 
-def _matrix(name: str, value: ArrayLike) -> Array:
+def _matrix(name: str, value: Numbers) -> Array:
     value = jnp.asarray(value)
     if value.ndim != 2:
         raise ValueError(f"{name}: expected shape (N_in, P), got {value.shape}")
@@ -425,13 +427,13 @@ def _check_rows(name: str, found: int, expected: int) -> None:
 
 
 def _check_matrix(name: str, matrix: PyTree, shape: tuple[int, int]) -> None:
-    if jnp.shape(matrix) != shape:
-        raise ValueError(f"{name}: expected shape {shape}, got {jnp.shape(matrix)}")
+    if np.shape(matrix) != shape:
+        raise ValueError(f"{name}: expected shape {shape}, got {np.shape(matrix)}")
 
 
-def _check_gate(name: str, gate: ArrayLike, neurons: int, num_samples: int | None = None) -> Array:
+def _check_gate(name: str, gate: Numbers, neurons: int, num_samples: int | None = None) -> Array:
     """Return ``gate`` as an array (P,) or (neurons, P)."""
-    gate = checks.finite_array(name, gate, max(jnp.ndim(gate), 1), "(P,) or (neurons, P)")
+    gate = checks.finite_array(name, gate, max(np.ndim(gate), 1), "(P,) or (neurons, P)")
     fits = gate.ndim == 1 or (gate.ndim == 2 and gate.shape[0] == neurons)
     if not fits or num_samples not in (None, gate.shape[-1]):
         expected = "P" if num_samples is None else num_samples
@@ -441,13 +443,13 @@ def _check_gate(name: str, gate: ArrayLike, neurons: int, num_samples: int | Non
     return gate
 
 
-def _scales(scale: float | Sequence[float] | Mapping, places: tuple) -> list[float]:
+def _scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Scalar]:
     """Return one standard deviation per place from a number, a sequence or a mapping."""
     if isinstance(scale, Mapping):
         if set(scale) != set(places):
             raise ValueError(f"scale: expected one for each of {list(places)}, got {list(scale)}")
         scale = [scale[place] for place in places]
-    scales = [scale] * len(places) if jnp.ndim(scale) == 0 else list(scale)
+    scales = [scale] * len(places) if np.ndim(scale) == 0 else list(scale)
     if len(scales) != len(places):
         raise ValueError(f"scale: expected a number or {len(places)}, got {len(scales)}")
     return [checks.non_negative("scale", sigma) for sigma in scales]

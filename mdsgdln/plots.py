@@ -9,10 +9,10 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import seaborn as sns
-from jaxtyping import ArrayLike
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from mdsgdln.checks import Numbers
 from mdsgdln.networks import GatedNetwork
 
 COLOURS = sns.color_palette("colorblind").as_hex()
@@ -21,7 +21,7 @@ SEQUENTIAL = "viridis"
 
 
 def style(dark: bool = False) -> None:
-    """Set the book's style for all later figures: transparent ground, ink for light or dark pages."""
+    """Set the style of all later figures: transparent ground, ink for light or dark pages."""
     ink, grid = ("#e6e6e6", "#4a4a4a") if dark else ("#1a1a1a", "#d9d9d9")
     sns.set_theme(context="notebook", style="ticks", palette=COLOURS)
     mpl.rcParams.update(
@@ -62,15 +62,15 @@ def panels(
 
 
 def curves(
-    times: ArrayLike,
-    measured: Mapping[str, ArrayLike],
-    predicted: Mapping[str, ArrayLike] | None = None,
+    times: Numbers,
+    measured: Mapping[str, Numbers],
+    predicted: Mapping[str, Numbers] | None = None,
     axes: Axes | None = None,
     x_label: str = "time (learning rate × step)",
     y_label: str = "loss",
     title: str = "",
 ) -> Figure:
-    """Draw curves over time: measured ones solid, predicted ones dashed in black or their own colour.
+    """Draw curves over time: measured ones solid, predicted ones dashed.
 
     Args:
         times: shape (T,).
@@ -118,7 +118,7 @@ def _darker(colour: str) -> tuple[float, float, float]:
 
 
 def matrices(
-    named: Mapping[str, ArrayLike],
+    named: Mapping[str, Numbers],
     row_labels: Sequence[Sequence[str]] | None = None,
     column_labels: Sequence[Sequence[str]] | None = None,
     annotate: bool = False,
@@ -144,7 +144,7 @@ def matrices(
             cmap=DIVERGING,
             vmin=-limit,
             vmax=limit,
-            annot=annotate,
+            annot=np.round(np.asarray(matrix), 1) + 0.0 if annotate else False,  # no "-0.0"
             fmt=".1f",
             annot_kws={"size": 8},
             cbar=index == len(named) - 1,
@@ -222,7 +222,7 @@ def _gate_bar(axes: Axes, x: float, y: float, gate: np.ndarray, colour: str) -> 
 
 
 def _node_positions(network: GatedNetwork) -> dict:
-    """Return {node: (x, y)}: y is the longest way from an input, x spreads nodes of equal height."""
+    """Return {node: (x, y)}: y is the longest way from an input, x spreads equal heights."""
     level = {}
     for node in network.graph.order:
         sources = [source for source, target in network.graph.edges if target == node]

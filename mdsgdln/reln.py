@@ -1,12 +1,12 @@
 """Comparing a ReLU network with the gated networks that imitate it."""
 
 import numpy as np
-from jaxtyping import ArrayLike
 
 from mdsgdln import checks
+from mdsgdln.checks import Numbers
 
 
-def deviation(losses: ArrayLike, reference: ArrayLike) -> float:
+def deviation(losses: Numbers, reference: Numbers) -> float:
     """Return how far a loss curve is from a reference curve, Σ_t |L − L_ref| / Σ_t L_ref.
 
     Args:

@@ -1,17 +1,17 @@
 """What is learned: inputs and targets, one sample per column."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Float
+from jaxtyping import Array, Float
 
 from mdsgdln import checks
+from mdsgdln.checks import Numbers, Scalar
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Task:
     """Inputs and targets of a regression task.
 
@@ -32,17 +32,22 @@ class Task:
     node_rows: Mapping[object, slice] | None = None
     labels: Sequence[str] | None = None
 
-    def __post_init__(self):
-        """Check the data and turn them into arrays."""
-        inputs = checks.finite_array("inputs", self.inputs, 2, "(N_in, P)")
-        targets = checks.finite_array("targets", self.targets, 2, "(N_out, P)")
+    def __init__(
+        self,
+        inputs: Numbers,
+        targets: Numbers,
+        node_rows: Mapping[object, slice] | None = None,
+        labels: Sequence[str] | None = None,
+    ):
+        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
+        targets = checks.finite_array("targets", targets, 2, "(N_out, P)")
         if inputs.shape[1] != targets.shape[1]:
             raise ValueError(
                 f"targets: expected one column per column of inputs, {inputs.shape[1]}, "
                 f"got {targets.shape[1]}"
             )
         most_rows = max(len(inputs), len(targets))
-        for node, rows in (self.node_rows or {}).items():
+        for node, rows in (node_rows or {}).items():
             if not isinstance(rows, slice) or not 0 < len(range(most_rows)[rows]):
                 raise ValueError(
                     f"node_rows[{node!r}]: expected a slice of the data's rows, got {rows!r}"
@@ -51,26 +56,25 @@ class Task:
                 raise ValueError(
                     f"node_rows[{node!r}]: expected rows below {most_rows}, got {rows!r}"
                 )
-        if self.labels is not None and len(self.labels) != inputs.shape[1]:
+        if labels is not None and len(labels) != inputs.shape[1]:
             raise ValueError(
-                f"labels: expected one per sample, {inputs.shape[1]}, got {len(self.labels)}"
+                f"labels: expected one per sample, {inputs.shape[1]}, got {len(labels)}"
             )
-        object.__setattr__(self, "inputs", inputs)
-        object.__setattr__(self, "targets", targets)
+        _fill(self, inputs, targets, node_rows, labels)
 
     @property
     def num_samples(self) -> int:
         """P, the number of samples."""
         return self.inputs.shape[1]
 
-    def take(self, columns: ArrayLike | slice) -> "Task":
+    def take(self, columns: Numbers | slice) -> "Task":
         """Return the task of the samples ``columns`` alone: indices, a slice or a Boolean mask."""
         columns = sample_indices(columns, self.num_samples)
         labels = None if self.labels is None else tuple(self.labels[i] for i in columns)
         return Task(self.inputs[:, columns], self.targets[:, columns], self.node_rows, labels)
 
 
-def sample_indices(columns: ArrayLike | slice, num_samples: int) -> np.ndarray:
+def sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray:
     """Return ``columns`` (indices, a slice or a Boolean mask) as indices of samples.
 
     Raises:
@@ -97,17 +101,20 @@ def _flatten(task: Task):
 def _unflatten(static, arrays) -> Task:
     rows, labels = static
     task = object.__new__(Task)  # no checks: inside a transformation the leaves are tracers
-    for name, value in zip(("inputs", "targets"), arrays, strict=True):
-        object.__setattr__(task, name, value)
-    object.__setattr__(task, "node_rows", rows and {node: slice(*ends) for node, *ends in rows})
-    object.__setattr__(task, "labels", labels)
+    _fill(task, *arrays, rows and {node: slice(*ends) for node, *ends in rows}, labels)
     return task
+
+
+def _fill(task: Task, *values) -> None:
+    """Set the fields of a frozen task."""
+    for field, value in zip(fields(Task), values, strict=True):
+        object.__setattr__(task, field.name, value)
 
 
 jax.tree_util.register_pytree_node(Task, _flatten, _unflatten)
 
 
-def xor(margin: float) -> Task:
+def xor(margin: Scalar) -> Task:
     """Exclusive or in two dimensions, linearly separable with ``margin`` Δ in the third.
 
     MHS Eqs. 11–12: (1, 1, Δ), (−1, −1, Δ) have target +1 and (1, −1, −Δ), (−1, 1, −Δ) target −1.
@@ -138,7 +145,7 @@ def ring(num_items: int) -> Float[np.ndarray, "rows items"]:
 
 
 def cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
-    """A tree whose pairs are drawn across its quarters: {0, 2}, {1, 3}, {4, 6}, {5, 7} (MHS Fig. 3)."""
+    """A tree with pairs drawn across quarters: {0, 2}, {1, 3}, {4, 6}, {5, 7} (MHS Fig. 3)."""
     if num_items < 4:
         raise ValueError(
             f"num_items: expected at least 4 for a cross-cutting tree, got {num_items}"
@@ -155,8 +162,8 @@ def cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
 STRUCTURES = {"tree": tree, "ring": ring, "cross": cross_cutting}
 
 
-def semantic(structure: str | ArrayLike = "tree", num_items: int = 8) -> Task:
-    """One-hot items with structured properties: X = I, Y = the rows of the structure (MHS Fig. 7)."""
+def semantic(structure: str | Numbers = "tree", num_items: int = 8) -> Task:
+    """One-hot items with structured properties: X = I, Y the structure's rows (MHS Fig. 7)."""
     return Task(
         np.eye(checks.positive_integer("num_items", num_items)), _rows(structure, num_items)
     )
@@ -165,8 +172,8 @@ def semantic(structure: str | ArrayLike = "tree", num_items: int = 8) -> Task:
 def contextual(
     num_contexts: int = 3,
     num_items: int = 8,
-    structures: Sequence[str | ArrayLike] | None = None,
-    common: str | ArrayLike = "tree",
+    structures: Sequence[str | Numbers] | None = None,
+    common: str | Numbers = "tree",
 ) -> Task:
     """Items queried in contexts (MHS §4, Fig. 3).
 
@@ -206,7 +213,7 @@ def contextual(
     )
 
 
-def _rows(structure: str | ArrayLike, num_items: int) -> np.ndarray:
+def _rows(structure: str | Numbers, num_items: int) -> np.ndarray:
     """Return the rows (rows, items) of a structure given by name or as an array."""
     if isinstance(structure, str):
         if structure not in STRUCTURES:

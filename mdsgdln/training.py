@@ -11,11 +11,12 @@ import optax
 from jaxtyping import Array, Float, Int, PyTree
 
 from mdsgdln import checks
+from mdsgdln.checks import Scalar
 from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork
 from mdsgdln.tasks import Task
 
 Network = LinearNetwork | ReLUNetwork | GatedNetwork
-Optimiser = optax.GradientTransformation | Callable[[float], optax.GradientTransformation]
+Optimiser = optax.GradientTransformation | Callable[[Scalar], optax.GradientTransformation]
 
 
 class DivergenceError(ValueError):
@@ -37,7 +38,7 @@ class Run(NamedTuple):
 
 
 def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
-    """Return the mean squared error L = 1/(2P) Σ_i ‖y_i − ŷ_i‖² (MHS Eq. 2), a mean over samples."""
+    """Return L = 1/(2P) Σ_i ‖y_i − ŷ_i‖², a mean over samples (MHS Eq. 2)."""
     network = network.reading(task)
     errors = task.targets - network.apply(weights, task.inputs)
     return jnp.sum(errors**2) / (2 * task.num_samples)
@@ -47,7 +48,7 @@ def train(
     network: Network,
     weights: PyTree,
     task: Task,
-    learning_rate: float,
+    learning_rate: Scalar,
     num_steps: int,
     *,
     optimiser: Optimiser | None = None,
@@ -100,7 +101,7 @@ def train(
     return run
 
 
-def _check_losses(losses: Float[Array, " num_steps"], learning_rate: float) -> None:
+def _check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar) -> None:
     finite = np.isfinite(losses)
     if not finite.all():
         raise DivergenceError(
@@ -130,7 +131,7 @@ def _scan(
     network: Network,
     weights: PyTree,
     task: Task,
-    learning_rate: float,
+    learning_rate: Scalar,
     batches: Int[Array, "num_steps batch"] | None,
     *,
     optimiser: Optimiser,

@@ -1,6 +1,7 @@
 """Set-up of all tests: double precision, strict broadcasting, shapes checked at run time."""
 
 import jax
+from bad_input import CHECKED
 from jaxtyping import install_import_hook
 
 jax.config.update("jax_enable_x64", True)
@@ -8,7 +9,8 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 
 # Before anything imports mdsgdln: its annotations are then checked at every call. The kernels that
 # nbval starts are processes of their own, so chapters run as they do for a reader.
-install_import_hook("mdsgdln", "beartype.beartype")
+if CHECKED:
+    install_import_hook("mdsgdln", "beartype.beartype")
 
 # Not compared by nbval: pictures and HTML, and what third parties write to stderr. Numbers recorded
 # for the ledger are compared (application/papermill.record/text/plain).

@@ -3,38 +3,43 @@
 import diffrax
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, ArrayLike, Float
+import numpy as np
+from jaxtyping import Array, Float
 
 from mdsgdln import checks
+from mdsgdln.checks import Numbers
 from mdsgdln.statistics import Modes
 from mdsgdln.tasks import Task
 
 
-def _columns(singular_values: ArrayLike, input_variances: ArrayLike, starts: ArrayLike):
+def _columns(singular_values: Numbers, input_variances: Numbers, starts: Numbers):
     """Return s, d and a₀ as columns (modes, 1) of one common length, checked."""
     arrays = {
-        "singular_values": jnp.atleast_1d(jnp.asarray(singular_values, float)),
-        "input_variances": jnp.atleast_1d(jnp.asarray(input_variances, float)),
-        "starts": jnp.atleast_1d(jnp.asarray(starts, float)),
+        "singular_values": singular_values,
+        "input_variances": input_variances,
+        "starts": starts,
     }
-    num_modes = max(len(array) for array in arrays.values())
+    arrays = {
+        name: jnp.atleast_1d(checks.finite_array(name, value, np.ndim(value), "(modes,)", True))
+        for name, value in arrays.items()
+    }
+    num_modes = max((len(array) for array in arrays.values() if len(array) != 1), default=1)
+    if any(len(array) == 0 for array in arrays.values()):
+        num_modes = 0
     for name, array in arrays.items():
-        array = checks.finite_array(name, array, 1, "(modes,)")
-        if len(array) not in (1, num_modes):
-            raise ValueError(
-                f"{name}: expected {num_modes} entries, one per mode, got {len(array)}"
-            )
+        if array.ndim != 1 or len(array) not in (1, num_modes):
+            raise ValueError(f"{name}: expected shape ({num_modes},), got {array.shape}")
         if not isinstance(array, jax.core.Tracer) and (array < 0).any():
             raise ValueError(f"{name}: expected entries of at least 0, got {array.min()}")
     return (jnp.broadcast_to(array, num_modes)[:, None] for array in arrays.values())
 
 
-def _times(times: ArrayLike) -> Float[Array, "1 T"]:
+def _times(times: Numbers) -> Float[Array, "1 T"]:
     return checks.finite_array("times", times, 1, "(T,)")[None, :]
 
 
 def deep_mode(
-    times: ArrayLike, singular_values: ArrayLike, input_variances: ArrayLike, starts: ArrayLike
+    times: Numbers, singular_values: Numbers, input_variances: Numbers, starts: Numbers
 ) -> Float[Array, "modes T"]:
     """Return a_α(t) of a balanced network with one hidden layer, ȧ = 2a(s − d a).
 
@@ -55,10 +60,10 @@ def deep_mode(
 
 
 def shallow_mode(
-    times: ArrayLike,
-    singular_values: ArrayLike,
-    input_variances: ArrayLike,
-    starts: ArrayLike = 0.0,
+    times: Numbers,
+    singular_values: Numbers,
+    input_variances: Numbers,
+    starts: Numbers = 0.0,
 ) -> Float[Array, "modes T"]:
     """Return b_α(t) of a network without a hidden layer, ḃ = s − d b (MHS App. A.1).
 
@@ -73,10 +78,10 @@ def shallow_mode(
 
 
 def depth_mode(
-    times: ArrayLike,
-    singular_values: ArrayLike,
-    input_variances: ArrayLike,
-    starts: ArrayLike,
+    times: Numbers,
+    singular_values: Numbers,
+    input_variances: Numbers,
+    starts: Numbers,
     depth: int,
 ) -> Float[Array, "modes T"]:
     """Return a_α(t) of a balanced network with ``depth`` L weight layers.
@@ -95,6 +100,8 @@ def depth_mode(
         strength = jnp.exp(log_strength)
         return depth * strength ** (1 - 2 / depth) * (s - d * strength)
 
+    if not isinstance(times, jax.core.Tracer) and (times[0] < 0 or (jnp.diff(times) < 0).any()):
+        raise ValueError("times: expected increasing times from 0 on")
     tolerance = 1e-9 if times.dtype == jnp.float64 else 1e-5
     solution = diffrax.diffeqsolve(
         diffrax.ODETerm(growth),

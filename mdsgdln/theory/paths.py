@@ -1,4 +1,4 @@
-"""The gradient as a sum over paths: each path learns from its own effective dataset (NRR; MHS Eq. 3)."""
+"""The gradient as a sum over paths, each with its own effective dataset (NRR; MHS Eq. 3)."""
 
 from collections.abc import Mapping
 from functools import reduce
@@ -15,7 +15,7 @@ from mdsgdln.tasks import Task
 
 def path_gradient(
     network: GatedNetwork, weights: Mapping[Edge, Array], task: Task
-) -> dict[Edge, Float[Array, "target source"]]:
+) -> dict[Edge, Float[Array, "_ _"]]:
     """Return the gradient flow dW_e/dt of every edge by the path sum (MHS Eq. 3).
 
     dW_e/dt = Σ_{p∈P(e)} W_{after}ᵀ 𝓔(p) W_{before}ᵀ with
@@ -63,7 +63,7 @@ def _path_error(
     network: GatedNetwork,
     weights: Mapping[Edge, Array],
     task: Task,
-    gated_inputs: Mapping[Path, Float[Array, "source P"]],
+    gated_inputs: Mapping[Path, Float[Array, "_ P"]],
     path: Path,
 ) -> Float[Array, "target source"]:
     """Return 𝓔(p) = Σ^yx(p) − Σ_j W_j Σ^x(j, p), j over the paths that end where p ends."""

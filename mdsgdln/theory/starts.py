@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import checks
+from mdsgdln.checks import Scalar
 from mdsgdln.statistics import Modes
 
 
-def expected_start(num_hidden: int, scale: float | Sequence[float]) -> float:
+def expected_start(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
     """Return the expected effective balanced start a₀ = H (σ₁² + σ₂²) / 4 of every mode.
 
     While a mode is small, gradient flow grows c = (W₁v + W₂ᵀu)/2 as e^{st} and lets the difference
@@ -21,7 +23,7 @@ def expected_start(num_hidden: int, scale: float | Sequence[float]) -> float:
         scale: σ of both layers, or (σ₁, σ₂), standard deviations of the initial weights.
     """
     checks.positive_integer("num_hidden", num_hidden)
-    scales = [scale, scale] if jnp.ndim(scale) == 0 else list(scale)
+    scales = [scale, scale] if np.ndim(scale) == 0 else list(scale)
     if len(scales) != 2:
         raise ValueError(f"scale: expected σ or (σ₁, σ₂), got {scale!r:.80}")
     first, second = (checks.non_negative("scale", sigma) for sigma in scales)

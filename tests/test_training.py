@@ -1,0 +1,150 @@
+"""Training: against a loop written out by hand, observation, batches, bad input."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from bad_input import BAD_INPUT
+
+from mdsgdln import networks, tasks, training
+from mdsgdln.training import DivergenceError, train
+
+KEY = jax.random.key(0)
+TASK = tasks.semantic(num_items=4)
+NETWORK = networks.LinearNetwork((4, 6, 7))
+WEIGHTS = NETWORK.init(KEY, 0.3)
+
+
+def by_hand(weights, task, learning_rate, num_steps):
+    """Gradient descent of a two-layer linear network, the derivative worked out on paper."""
+    first, second = (np.asarray(weight) for weight in weights)
+    inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
+    losses = []
+    for _ in range(num_steps):
+        error = targets - second @ first @ inputs
+        losses.append((error**2).sum() / (2 * task.num_samples))
+        step = error @ inputs.T / task.num_samples
+        first, second = (
+            first + learning_rate * second.T @ step,
+            second + learning_rate * step @ first.T,
+        )
+    return np.array(losses), (first, second)
+
+
+def test_gradient_descent_is_the_loop_written_out():
+    run = train(NETWORK, WEIGHTS, TASK, 0.05, 100)
+    losses, weights = by_hand(WEIGHTS, TASK, 0.05, 100)
+    np.testing.assert_allclose(run.losses, losses, rtol=1e-12)
+    for found, expected in zip(run.weights, weights, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert run.observed is None
+
+
+@pytest.mark.parametrize("every", [1, 3, 5, 20, 50])
+def test_observation_does_not_change_the_run(every):
+    run = train(
+        NETWORK, WEIGHTS, TASK, 0.05, 20, observe=lambda w: {"map": w[1] @ w[0]}, every=every
+    )
+    plain = train(NETWORK, WEIGHTS, TASK, 0.05, 20)
+    np.testing.assert_allclose(run.losses, plain.losses, rtol=1e-12)
+    steps = range(0, 20, every)
+    assert len(run.observed["map"]) == len(steps)
+    for record, step in zip(run.observed["map"], steps, strict=True):
+        weights = WEIGHTS if step == 0 else train(NETWORK, WEIGHTS, TASK, 0.05, step).weights
+        np.testing.assert_allclose(record, weights[1] @ weights[0], atol=1e-12)
+
+
+def test_observed_losses_belong_to_the_observed_weights():
+    run = train(NETWORK, WEIGHTS, TASK, 0.05, 9, observe=lambda w: training.loss(NETWORK, w, TASK))
+    np.testing.assert_allclose(run.observed, run.losses, rtol=1e-12)
+
+
+@pytest.mark.parametrize("optimiser", [optax.adam, optax.adam(0.01)])
+def test_optax_optimisers(optimiser):
+    run = train(NETWORK, WEIGHTS, TASK, 0.01, 30, optimiser=optimiser)
+    adam = optax.adam(0.01)
+    weights, state = WEIGHTS, adam.init(WEIGHTS)
+    for _ in range(30):
+        gradient = jax.grad(training.loss, argnums=1)(NETWORK, weights, TASK)
+        update, state = adam.update(gradient, state)
+        weights = optax.apply_updates(weights, update)
+    np.testing.assert_allclose(run.weights[0], weights[0], atol=1e-10)
+
+
+def test_batches_use_every_sample_once_an_epoch():
+    drawn = np.asarray(training._batches(KEY, 6, 2, 9))
+    for epoch in drawn.reshape(3, 6):
+        assert sorted(epoch) == list(range(6))
+
+
+def test_batch_of_all_samples_is_full_batch():
+    gates = np.eye(4)[:3]
+    network = networks.pathways(TASK, gates, 2)
+    weights = network.init(KEY, 0.3)
+    full = train(network, weights, TASK, 0.05, 20)
+    batch = train(network, weights, TASK, 0.05, 20, batch_size=4, key=KEY)
+    np.testing.assert_allclose(batch.losses, full.losses, rtol=1e-10)
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_small_batches_follow_the_gradient_of_their_samples(every):
+    run = train(
+        NETWORK, WEIGHTS, TASK, 0.05, 7, batch_size=1, key=KEY, observe=lambda w: w[0], every=every
+    )
+    weights = WEIGHTS
+    for columns in np.asarray(training._batches(KEY, 4, 1, 7)):
+        part = TASK.take(columns)
+        gradient = jax.grad(training.loss, argnums=1)(NETWORK, weights, part)
+        weights = [w - 0.05 * g for w, g in zip(weights, gradient, strict=True)]
+    np.testing.assert_allclose(run.weights[0], weights[0], atol=1e-12)
+    assert run.losses[0] == pytest.approx(float(training.loss(NETWORK, WEIGHTS, TASK)))
+
+
+def test_runs_of_one_shape_compile_once():
+    train(NETWORK, WEIGHTS, TASK, 0.05, 11)
+    before = training._scan._cache_size()
+    train(NETWORK, [2 * w for w in WEIGHTS], TASK, 0.01, 11)
+    assert training._scan._cache_size() == before
+
+
+def test_float32_weights_stay_float32():
+    weights = [w.astype(jnp.float32) for w in WEIGHTS]
+    run = train(NETWORK, weights, TASK, 0.05, 5)
+    assert {w.dtype for w in run.weights} == {jnp.dtype(jnp.float32)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"learning_rate": -1.0}, "learning_rate"),
+        ({"learning_rate": float("nan")}, "learning_rate"),
+        ({"num_steps": 0}, "num_steps"),
+        ({"num_steps": 2.5}, "num_steps"),
+        ({"every": 0}, "every"),
+        ({"batch_size": 5, "key": KEY}, "batch_size"),
+        ({"batch_size": 0, "key": KEY}, "batch_size"),
+        ({"batch_size": 2}, "key"),
+        ({"weights": WEIGHTS[:1]}, "weights"),
+        ({"weights": [w.T for w in WEIGHTS]}, "weights"),
+        ({"weights": [w * jnp.nan for w in WEIGHTS]}, "weights"),
+        ({"task": tasks.xor(1.0)}, "inputs"),
+        ({"task": tasks.Task(np.eye(4), np.ones((3, 4)))}, "targets"),
+    ],
+)
+def test_bad_input_is_named(changes, name):
+    arguments = {
+        "network": NETWORK,
+        "weights": WEIGHTS,
+        "task": TASK,
+        "learning_rate": 0.1,
+        "num_steps": 3,
+    }
+    with pytest.raises(BAD_INPUT, match=name):
+        train(**(arguments | changes))
+
+
+def test_divergence_names_the_step_and_the_cause():
+    with pytest.raises(DivergenceError, match=r"step \d+.*too large"):
+        train(NETWORK, WEIGHTS, TASK, 50.0, 200)

@@ -123,14 +123,14 @@ def test_drift_sees_missing_and_orphaned_references(copy):
     assert drift(copy) == ["demo: chapter without a reference", "gone: reference without a chapter"]
 
 
-def nbval(folder, **environment):
-    """The cells that nbval finds red in a folder: `file::Cell n`."""
+def nbval(folder, *first):
+    """The cells that nbval finds red in a folder: `file::Cell n`; `first` leads the module path."""
     shutil.copy(HERE / "conftest.py", folder)
     command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q", "-rf"]
     done = subprocess.run(
         [*command, "--tb=no", "-p", "no:cacheprovider", f"--rootdir={folder}", "."],
         cwd=folder,
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*first, HERE]))},
         capture_output=True,
         text=True,
     )
@@ -153,4 +153,4 @@ def test_nbval_sees_a_changed_package(copy):
     shutil.copytree(Path(mdsgdln.__file__).parent, copy / "other" / "mdsgdln")
     tasks = copy / "other" / "mdsgdln" / "tasks.py"
     tasks.write_text(tasks.read_text() + "\n_xor = xor\ndef xor(m): return _xor(1.001 * m)\n")
-    assert nbval(copy / "references", PYTHONPATH=str(copy / "other")) == ["demo.ipynb::Cell 1"]
+    assert nbval(copy / "references", copy / "other") == ["demo.ipynb::Cell 1"]

@@ -1,12 +1,12 @@
 """Clear words for bad input: every check names the argument, what was expected and what came."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike
+from jaxtyping import Array, ArrayLike, PyTree
 
 Scalar = float | int | np.number | Array
 Numbers = ArrayLike | Sequence  # whatever jnp.asarray takes; shapes are checked in words
@@ -21,7 +21,8 @@ def finite_array(
         ValueError: wrong number of axes, no entry, not numeric, or a non-finite entry.
     """
     try:
-        array = jnp.asarray(value, dtype=float)
+        with jax.ensure_compile_time_eval():  # data stay concrete inside a compiled function
+            array = jnp.asarray(value, dtype=float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
     if array.ndim != num_axes or (array.size == 0 and not may_be_empty):
@@ -63,3 +64,35 @@ def positive(name: str, value: Scalar) -> Scalar:
     if not isinstance(value, jax.core.Tracer) and non_negative(name, value) == 0:
         raise ValueError(f"{name}: expected a number above 0, got {value!r}")
     return value
+
+
+def matrix(name: str, value: Numbers) -> Array:
+    """Return ``value`` as an array of two axes, or raise ``ValueError``."""
+    value = jnp.asarray(value)
+    if value.ndim != 2:
+        raise ValueError(f"{name}: expected shape (N_in, P), got {value.shape}")
+    return value
+
+
+def num_rows(name: str, found: int, expected: int) -> None:
+    """Raise ``ValueError`` unless the data have the number of rows that the network has."""
+    if found != expected:
+        raise ValueError(f"{name}: expected {expected} rows, as the network has, got {found}")
+
+
+def shape(name: str, value: PyTree, expected: tuple[int, ...]) -> None:
+    """Raise ``ValueError`` unless ``value`` has the expected shape."""
+    if np.shape(value) != expected:
+        raise ValueError(f"{name}: expected shape {expected}, got {np.shape(value)}")
+
+
+def scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Scalar]:
+    """Return one standard deviation per place from a number, a sequence or {place: number}."""
+    if isinstance(scale, Mapping):
+        if set(scale) != set(places):
+            raise ValueError(f"scale: expected one for each of {list(places)}, got {list(scale)}")
+        scale = [scale[place] for place in places]
+    scales = [scale] * len(places) if np.ndim(scale) == 0 else list(scale)
+    if len(scales) != len(places):
+        raise ValueError(f"scale: expected a number or {len(places)}, got {len(scales)}")
+    return [non_negative("scale", sigma) for sigma in scales]

@@ -186,15 +186,7 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
         x, y = position[node]
         colour = COLOURS[index % len(COLOURS)]
         axes.plot(x, y, "o", markersize=20, color=colour, markeredgecolor="white", zorder=3)
-        axes.annotate(
-            f"{node}\n({neurons})",
-            (x, y),
-            (-14, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=8,
-        )
+        _node_label(axes, network, node, neurons, (x, y))
         if node in network.node_gates:
             gate = np.atleast_2d(np.asarray(network.node_gates[node])).mean(axis=0)
             _gate_bar(axes, x, y, gate, colour)
@@ -203,6 +195,17 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
     axes.set_title(title)
     axes.axis("off")
     return axes.figure
+
+
+def _node_label(axes: Axes, network: GatedNetwork, node, neurons: int, position) -> None:
+    """Name a node where no arrow passes: inputs below, outputs above, hidden ones to the left."""
+    below, above = node in network.graph.input_nodes, node in network.graph.output_nodes
+    offset, ha, va = (-14, 0), "right", "center"
+    if below or above:
+        offset, ha, va = ((0, -14), "center", "top") if below else ((0, 14), "center", "bottom")
+    separator = " " if below or above else "\n"
+    label = f"{node}{separator}({neurons})"
+    axes.annotate(label, position, offset, textcoords="offset points", ha=ha, va=va, fontsize=8)
 
 
 def _gate_bar(axes: Axes, x: float, y: float, gate: np.ndarray, colour: str) -> None:

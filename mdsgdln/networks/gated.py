@@ -1,0 +1,219 @@
+"""Gated deep linear networks on any directed acyclic graph."""
+
+from collections.abc import Iterable, Mapping
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers, Scalar
+from mdsgdln.graphs import Edge, Graph, Node
+from mdsgdln.networks.gating import check_gate, columns_by
+from mdsgdln.tasks import Task, sample_indices
+
+
+@jax.tree_util.register_pytree_node_class
+class GatedNetwork:
+    """A gated deep linear network on a directed acyclic graph (MHS Eq. 1; NRR).
+
+    Each node v is a layer, each edge e a weight matrix, and
+    ``h_v = g_v Σ_{e into v} g_e W_e h_{s(e)}``, with gates given per sample. Weights are a
+    dictionary {edge: (neurons of target, neurons of source)}.
+
+    Args:
+        sizes: {node: neurons}. Nodes with only outgoing edges are inputs, nodes with only incoming
+            ones outputs; several of either are stacked in this order in the task's rows, unless the
+            task's ``node_rows`` names them.
+        edges: (source, target) pairs.
+        node_gates: {node: (P,) or (neurons, P)}; a node without an entry is always on.
+        edge_gates: {edge: (P,) or (neurons of target, P)}.
+
+    Raises:
+        ValueError: bad sizes, unknown nodes or edges, a cycle, gates of the wrong length.
+    """
+
+    def __init__(
+        self,
+        sizes: Mapping[Node, int],
+        edges: Iterable[Edge],
+        node_gates: Mapping[Node, Numbers] | None = None,
+        edge_gates: Mapping[Edge, Numbers] | None = None,
+    ):
+        self.graph = Graph.build(sizes, edges)
+        self.node_gates = self._check_gates("node_gates", node_gates or {})
+        self.edge_gates = self._check_gates("edge_gates", edge_gates or {})
+        lengths = {gate.shape[-1] for gate in jax.tree.leaves(self)}
+        if len(lengths) > 1:
+            raise ValueError(
+                f"node_gates, edge_gates: expected one length P, got {sorted(lengths)}"
+            )
+
+    def _check_gates(self, name: str, gates: Mapping) -> dict:
+        """Return ``gates`` as arrays; an edge's gate has the neurons of its target."""
+        if not isinstance(gates, Mapping):
+            raise ValueError(f"{name}: expected {{node or edge: gates}}, got {gates!r:.80}")
+        known = {
+            "node_gates": self.graph.neurons,
+            "edge_gates": {edge: self.graph.neurons[edge[1]] for edge in self.graph.edges},
+        }
+        known["gates"] = known["node_gates"] | known["edge_gates"]
+        for place in gates:
+            if place not in known[name]:
+                raise ValueError(
+                    f"{name}: expected nodes or edges of the graph, got {place!r}, "
+                    f"not among {list(known[name])}"
+                )
+        return {
+            place: check_gate(f"{name}[{place!r}]", gate, known[name][place])
+            for place, gate in gates.items()
+        }
+
+    def __repr__(self) -> str:
+        gated = [*self.node_gates, *self.edge_gates]
+        return f"GatedNetwork({self.graph.neurons}, {list(self.graph.edges)}, gated: {gated})"
+
+    def tree_flatten(self):
+        """Return the gates as leaves and the graph as static data."""
+        nodes, edges = tuple(self.node_gates), tuple(self.edge_gates)
+        leaves = (tuple(self.node_gates.values()), tuple(self.edge_gates.values()))
+        return leaves, (self.graph, nodes, edges)
+
+    @classmethod
+    def tree_unflatten(cls, static, leaves):
+        """Inverse of ``tree_flatten``, without checks: leaves may be tracers."""
+        network = object.__new__(cls)
+        network.graph, nodes, edges = static
+        network.node_gates = dict(zip(nodes, leaves[0], strict=True))
+        network.edge_gates = dict(zip(edges, leaves[1], strict=True))
+        return network
+
+    def _shapes(self) -> dict[Edge, tuple[int, int]]:
+        neurons = self.graph.neurons
+        return {
+            (source, target): (neurons[target], neurons[source])
+            for source, target in self.graph.edges
+        }
+
+    def init(self, key: Array, scale: Scalar | Mapping[Edge, Scalar]) -> dict[Edge, Array]:
+        """Draw Gaussian weights {edge: (neurons of target, neurons of source)}.
+
+        Args:
+            key: a JAX random key.
+            scale: σ, the standard deviation of an entry, or {edge: σ}.
+        """
+        shapes = self._shapes()
+        keys = jax.random.split(key, len(shapes))
+        sigmas = checks.scales(scale, tuple(shapes))
+        return {
+            edge: sigma * jax.random.normal(edge_key, shape)
+            for (edge, shape), sigma, edge_key in zip(shapes.items(), sigmas, keys, strict=True)
+        }
+
+    def check_weights(self, weights: Mapping[Edge, Numbers]) -> None:
+        """Raise ``ValueError`` unless ``weights`` has a matrix of the right shape per edge."""
+        if not isinstance(weights, Mapping) or set(weights) != set(self.graph.edges):
+            raise ValueError(
+                f"weights: expected a matrix for each of {list(self.graph.edges)}, "
+                f"got {list(weights) if isinstance(weights, Mapping) else weights!r:.80}"
+            )
+        for edge, shape in self._shapes().items():
+            checks.shape(f"weights[{edge!r}]", weights[edge], shape)
+
+    def reading(self, task: Task) -> "GatedNetwork":
+        """Return the network whose inputs and outputs are the rows that ``task`` gives them.
+
+        Raises:
+            ValueError: rows that do not fit the nodes, or gates for another number of samples.
+        """
+        graph = self.graph
+        ends = {node: len(task.inputs) for node in graph.input_nodes}
+        ends |= {node: len(task.targets) for node in graph.output_nodes}
+        given = {n: range(ends[n])[rows] for n, rows in (task.node_rows or {}).items() if n in ends}
+        network = self.on_graph(graph.with_rows(given))
+        network._check_data("inputs", len(task.inputs), network.graph.input_nodes)
+        network._check_data("targets", len(task.targets), network.graph.output_nodes)
+        return network
+
+    def on_graph(self, graph: Graph) -> "GatedNetwork":
+        """Return a network with the same gates on another graph of the same nodes and edges."""
+        leaves, (_, nodes, edges) = self.tree_flatten()
+        return self.tree_unflatten((graph, nodes, edges), leaves)
+
+    def _check_data(self, name: str, num_rows: int, nodes: tuple[Node, ...]) -> None:
+        highest = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
+        stacked = not any(node in dict(self.graph.rows) for node in nodes)
+        if num_rows < highest or (stacked and num_rows > highest):
+            raise ValueError(f"{name}: expected {highest} rows for {list(nodes)}, got {num_rows}")
+
+    def take(self, columns: Numbers | slice) -> "GatedNetwork":
+        """Return the same network with the gates of the samples ``columns``."""
+        gates = jax.tree.leaves(self)
+        if not gates:
+            return self
+        columns = sample_indices(columns, gates[0].shape[-1])
+        return jax.tree.map(lambda gate: gate[..., columns], self)
+
+    def activity(
+        self,
+        weights: Mapping[Edge, Numbers],
+        inputs: Numbers,
+        gates: Mapping[Node | Edge, Numbers] | None = None,
+    ) -> dict[Node, Float[Array, "_ P"]]:
+        """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
+        inputs = checks.matrix("inputs", inputs)
+        self.check_weights(weights)
+        self._check_data("inputs", len(inputs), self.graph.input_nodes)
+        stored = self.node_gates | self.edge_gates
+        gates = stored if gates is None else self._check_gates("gates", gates)
+        for place, gate in gates.items():
+            if gate.shape[-1] != inputs.shape[1]:
+                raise ValueError(
+                    f"inputs: expected {gate.shape[-1]} samples, as the gates of {place!r} have, "
+                    f"got {inputs.shape[1]}"
+                )
+
+        def gated(place, activity):
+            return columns_by(gates[place]) * activity if place in gates else activity
+
+        activity = {}
+        for node in self.graph.order:
+            if node in self.graph.input_nodes:
+                arriving = inputs[_indexer(self.graph.node_rows[node])]
+            else:
+                arriving = sum(
+                    gated(edge, weights[edge] @ activity[edge[0]])
+                    for edge in self.graph.edges
+                    if edge[1] == node
+                )
+            activity[node] = gated(node, arriving)
+        return activity
+
+    def apply(
+        self,
+        weights: Mapping[Edge, Numbers],
+        inputs: Numbers,
+        gates: Mapping[Node | Edge, Numbers] | None = None,
+    ) -> Float[Array, "N_out P"]:
+        """Return the outputs for ``inputs`` (N_in, P), several output nodes stacked (MHS Eq. 1).
+
+        Args:
+            weights: {edge: matrix}, as from ``init``.
+            inputs: X, shape (N_in, P).
+            gates: {node or edge: (P,) or (neurons, P)}, used in place of all stored ones.
+
+        Raises:
+            ValueError: wrong shapes, or gates of unknown nodes or of another number of samples.
+        """
+        activity = self.activity(weights, inputs, gates)
+        nodes = self.graph.output_nodes
+        outputs = jnp.concatenate([activity[node] for node in nodes])
+        rows = np.concatenate([self.graph.node_rows[node] for node in nodes])
+        return outputs if (np.diff(rows) == 1).all() else outputs[np.argsort(rows)]
+
+
+def _indexer(rows: tuple[int, ...]) -> slice | np.ndarray:
+    """Return contiguous ``rows`` as a slice, which costs no gather."""
+    contiguous = rows == tuple(range(rows[0], rows[-1] + 1))
+    return slice(rows[0], rows[-1] + 1) if contiguous else np.array(rows)

@@ -1,0 +1,143 @@
+"""Chains of layers: linear and ReLU networks."""
+
+from collections.abc import Mapping, Sequence
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers, Scalar
+from mdsgdln.networks.gating import check_gate, columns_by
+from mdsgdln.tasks import Task
+
+
+class _Layered:
+    """A chain of layers; subclasses say what a hidden layer does with its input."""
+
+    def __init__(self, sizes: Sequence[int]):
+        if isinstance(sizes, str | Mapping) or len(tuple(sizes)) < 2:
+            raise ValueError(f"sizes: expected (N_in, H, ..., N_out), got {sizes!r:.80}")
+        self.sizes = tuple(checks.positive_integer("sizes", size) for size in sizes)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.sizes})"
+
+    def tree_flatten(self):
+        """Return no leaves: a layered network is all architecture."""
+        return (), self.sizes
+
+    @classmethod
+    def tree_unflatten(cls, sizes, _):
+        """Inverse of ``tree_flatten``."""
+        return cls(sizes)
+
+    def init(self, key: Array, scale: Scalar | Sequence[Scalar]) -> list[Array]:
+        """Draw Gaussian weights, one matrix (N_{l+1}, N_l) per layer.
+
+        Args:
+            key: a JAX random key.
+            scale: σ, the standard deviation of an entry, or one per layer.
+        """
+        edges = tuple(range(len(self.sizes) - 1))
+        keys = jax.random.split(key, len(edges))
+        return [
+            sigma * jax.random.normal(layer_key, shape)
+            for sigma, layer_key, shape in zip(
+                checks.scales(scale, edges), keys, self._shapes(), strict=True
+            )
+        ]
+
+    def _shapes(self) -> list[tuple[int, int]]:
+        return list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
+
+    def check_weights(self, weights: Sequence[Numbers]) -> None:
+        """Raise ``ValueError`` unless ``weights`` has one matrix of the right shape per layer."""
+        if not isinstance(weights, Sequence) or len(weights) != len(self.sizes) - 1:
+            raise ValueError(
+                f"weights: expected {len(self.sizes) - 1} matrices, got {weights!r:.80}"
+            )
+        for layer, (weight, shape) in enumerate(zip(weights, self._shapes(), strict=True)):
+            checks.shape(f"weights[{layer}]", weight, shape)
+
+    def reading(self, task: Task) -> "_Layered":
+        """Return the network itself, if ``task`` has its numbers of inputs and outputs."""
+        checks.num_rows("inputs", len(task.inputs), self.sizes[0])
+        checks.num_rows("targets", len(task.targets), self.sizes[-1])
+        return self
+
+    def take(self, columns: Numbers | slice) -> "_Layered":
+        """Return the network itself: it stores no gates."""
+        return self
+
+    def hidden(
+        self,
+        weights: Sequence[Numbers],
+        inputs: Numbers,
+        gates: Sequence[Numbers] | None = None,
+    ) -> list[Float[Array, "_ P"]]:
+        """Return the activity of every hidden layer, each (neurons, P)."""
+        layer, activity = jnp.asarray(inputs), []
+        for index, weight in enumerate(weights[:-1]):
+            gate = None if gates is None else gates[index]
+            layer = self._activate(weight @ layer, gate)
+            activity.append(layer)
+        return activity
+
+    def apply(
+        self,
+        weights: Sequence[Numbers],
+        inputs: Numbers,
+        gates: Sequence[Numbers] | None = None,
+    ) -> Float[Array, "N_out P"]:
+        """Return the outputs for ``inputs`` (N_in, P).
+
+        Args:
+            weights: one matrix per layer, as from ``init``.
+            inputs: X, shape (N_in, P).
+            gates: one array (P,) or (neurons, P) per hidden layer, used in place of the layer's
+                own activation.
+
+        Raises:
+            ValueError: wrong shapes of weights, inputs or gates.
+        """
+        inputs = checks.matrix("inputs", inputs)
+        self.check_weights(weights)
+        checks.num_rows("inputs", len(inputs), self.sizes[0])
+        if gates is not None:
+            if len(gates) != len(self.sizes) - 2:
+                raise ValueError(
+                    f"gates: expected one per hidden layer, {len(self.sizes) - 2}, got {len(gates)}"
+                )
+            gates = [
+                check_gate(f"gates[{layer}]", gate, neurons, inputs.shape[1])
+                for layer, (gate, neurons) in enumerate(zip(gates, self.sizes[1:-1], strict=True))
+            ]
+        hidden = self.hidden(weights, inputs, gates)
+        return weights[-1] @ (hidden[-1] if hidden else inputs)
+
+
+@jax.tree_util.register_pytree_node_class
+class LinearNetwork(_Layered):
+    """A linear network of any depth, ŷ = W_L ⋯ W_1 x; ``sizes`` is (N_in, H, ..., N_out)."""
+
+    @staticmethod
+    def _activate(preactivation, gate):
+        return preactivation if gate is None else columns_by(gate) * preactivation
+
+
+@jax.tree_util.register_pytree_node_class
+class ReLUNetwork(_Layered):
+    """A bias-free ReLU network with linear outputs; ``sizes`` is (N_in, H, ..., N_out).
+
+    A ReLU is a gate set by the neuron's own input, ``max(z, 0) = step(z) z`` (MHS §3): given
+    ``gates`` in ``apply``, the same weights act as a gated linear network.
+    """
+
+    @staticmethod
+    def _activate(preactivation, gate):
+        return jax.nn.relu(preactivation) if gate is None else columns_by(gate) * preactivation
+
+    def gates(self, weights: Sequence[Numbers], inputs: Numbers) -> list[Float[Array, "_ P"]]:
+        """Return the gates that the ReLUs set, 1 where on: one (neurons, P) per hidden layer."""
+        return [(layer > 0).astype(layer.dtype) for layer in self.hidden(weights, inputs)]

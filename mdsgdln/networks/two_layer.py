@@ -1,0 +1,67 @@
+"""The two-layer gated network: one hidden node per gating pattern."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers
+from mdsgdln.networks.gated import GatedNetwork
+from mdsgdln.tasks import Task
+
+
+def pathways(
+    task: Task,
+    gates: Numbers,
+    num_hidden: int | Sequence[int],
+    input_masks: Numbers | None = None,
+) -> GatedNetwork:
+    """Return the two-layer gated network with a hidden node per row of ``gates`` (MHS Figs. 2, 3).
+
+    Hidden nodes are called ``"pathway 0"``, ``"pathway 1"``, …, the output ``"output"`` and the
+    input ``"input"``. With masks there is an input node per distinct mask (``"input 0"``, …), a
+    layer of the visible rows only.
+
+    Args:
+        task: gives the numbers of inputs, outputs and samples.
+        gates: shape (K, P), one row per pathway.
+        num_hidden: neurons of a pathway, or one number per pathway.
+        input_masks: shape (K, N_in), non-zero where the pathway sees the input.
+
+    Raises:
+        ValueError: gates that do not have one column per sample, masks of the wrong shape or blind.
+    """
+    gates = checks.finite_array("gates", gates, 2, "(K, P)")
+    num_pathways, num_samples = gates.shape
+    if num_samples != task.num_samples:
+        raise ValueError(
+            f"gates: expected {task.num_samples} columns, one per sample, got {num_samples}"
+        )
+    hidden = [num_hidden] * num_pathways if np.ndim(num_hidden) == 0 else list(num_hidden)
+    if len(hidden) != num_pathways:
+        raise ValueError(
+            f"num_hidden: expected one number or {num_pathways}, got {num_hidden!r:.80}"
+        )
+    num_inputs = len(task.inputs)
+    masks = np.ones((num_pathways, num_inputs), bool)
+    if input_masks is not None:
+        masks = np.asarray(checks.finite_array("input_masks", input_masks, 2, "(K, N_in)")) != 0
+    if masks.shape != (num_pathways, num_inputs) or not masks.any(axis=1).all():
+        raise ValueError(
+            f"input_masks: expected shape {(num_pathways, num_inputs)} and an input for every "
+            f"pathway, got {masks.shape}"
+        )
+    visible = [tuple(map(int, np.flatnonzero(mask))) for mask in masks]
+    views = list(dict.fromkeys(visible))  # distinct masks, in order of appearance
+    view_names = ["input"] if len(views) == 1 else [f"input {view}" for view in range(len(views))]
+    rows = dict(zip(view_names, views, strict=True))
+    names = [f"pathway {index}" for index in range(num_pathways)]
+    network = GatedNetwork(
+        {node: len(seen) for node, seen in rows.items()}
+        | dict(zip(names, hidden, strict=True))
+        | {"output": len(task.targets)},
+        [(view_names[views.index(seen)], name) for name, seen in zip(names, visible, strict=True)]
+        + [(name, "output") for name in names],
+        node_gates=dict(zip(names, gates, strict=True)),
+    )
+    return network.on_graph(network.graph.with_rows(rows))

@@ -113,7 +113,7 @@ def ledger_lines(claims: dict[str, Claim], recorded: dict) -> tuple[list[str], l
         kind = "superseded" if old else "missing" if value is None else ""
         verdicts[kind or ("holds" if value["holds"] else "fails")] += 1
         text = value["text"] if value else "–"
-        link = f"{{doc}}`{claim.chapter}`"
+        link = f"{{doc}}`{claim.chapter.replace('_', ' ')} <{claim.chapter}>`"
         statement = f"{claim.statement} ({claim.measure})"
         rows.append([statement, claim.source, link, claim.bound.text, text, verdict])
     table = markdown_table(HEAD, rows)

@@ -94,7 +94,8 @@ def depth_mode(
     s, d, start = _columns(singular_values, input_variances, starts)
     if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
         raise ValueError(f"starts: expected entries above 0, got {start.min()}")
-
+    if not isinstance(times, jax.core.Tracer) and (times[0] < 0 or (jnp.diff(times) < 0).any()):
+        raise ValueError("times: expected increasing times from 0 on")
     return _integrate(times, s[:, 0], d[:, 0], start[:, 0], float(depth))
 
 

@@ -20,7 +20,7 @@ test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pytest -q -n 2
-	TYPECHECK=off $(BIN)/pytest -q -k "bad or named"  # what a user gets: see tests/bad_input.py
+	TYPECHECK=off $(BIN)/pytest -q -k "bad or named or single_neurons"  # what a user gets: see tests/bad_input.py
 	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	    -n 2 --dist loadfile tests/references
 

@@ -42,7 +42,8 @@ print(f"{run.losses[-1]:.4f}")
 
 def test_references_are_up_to_date():
     """If this fails: `make references CHAPTER=<chapter>`, and look at what changed."""
-    assert references.drift() == []
+    found = references.drift()
+    assert not found, "\n".join(found)
 
 
 @pytest.fixture(scope="module")

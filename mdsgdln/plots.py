@@ -18,12 +18,14 @@ from mdsgdln.networks import GatedNetwork
 COLOURS = sns.color_palette("colorblind").as_hex()
 DIVERGING = "RdBu_r"
 SEQUENTIAL = "viridis"
+PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and all
+PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and all
 
 
 def style(dark: bool = False) -> None:
     """Set the style of all later figures: transparent ground, ink for light or dark pages."""
     ink, grid = ("#e6e6e6", "#4a4a4a") if dark else ("#1a1a1a", "#d9d9d9")
-    sns.set_theme(context="notebook", style="ticks", palette=COLOURS)
+    sns.set_theme(context="paper", style="ticks", palette=COLOURS, font_scale=1.1)
     mpl.rcParams.update(
         {
             "figure.facecolor": "none",
@@ -35,8 +37,8 @@ def style(dark: bool = False) -> None:
             "axes.grid": True,
             "grid.color": grid,
             "grid.linewidth": 0.6,
-            "figure.dpi": 110,
-            "savefig.dpi": 110,
+            "figure.dpi": 150,
+            "savefig.dpi": 150,
             "figure.constrained_layout.use": True,
             "axes.titlesize": "medium",
             "axes.titlelocation": "left",
@@ -49,7 +51,11 @@ def style(dark: bool = False) -> None:
 def panels(
     num_columns: int, num_rows: int = 1, height: float = 3.0, width: float = 3.6, **subplots
 ):
-    """Return a figure and its axes in a row (or a grid), sized per panel in inches."""
+    """Return a figure and its axes in a row (or a grid), sized per panel in inches.
+
+    A figure never gets wider than the page: its panels shrink instead, so that text stays legible.
+    """
+    width = min(width, PAGE_WIDTH / num_columns)
     figure, axes = plt.subplots(
         num_rows,
         num_columns,
@@ -178,43 +184,44 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
                 "arrowstyle": "-|>",
                 "color": "#808080",
                 "linestyle": "--" if gated else "-",
-                "shrinkA": 13,
-                "shrinkB": 13,
+                "shrinkA": 7,
+                "shrinkB": 7,
             },
         )
     for index, (node, neurons) in enumerate(network.graph.sizes):
         x, y = position[node]
         colour = COLOURS[index % len(COLOURS)]
-        axes.plot(x, y, "o", markersize=20, color=colour, markeredgecolor="white", zorder=3)
+        axes.plot(x, y, "o", markersize=11, color=colour, markeredgecolor="white", zorder=3)
         _node_label(axes, network, node, neurons, (x, y))
         if node in network.node_gates:
             gate = np.atleast_2d(np.asarray(network.node_gates[node])).mean(axis=0)
             _gate_bar(axes, x, y, gate, colour)
     xs, ys = np.array(list(position.values())).T
-    axes.set(xlim=(xs.min() - 0.7, xs.max() + 0.7), ylim=(ys.min() - 0.35, ys.max() + 0.35))
+    axes.set(xlim=(xs.min() - 0.4, xs.max() + 1.1), ylim=(ys.min() - 0.35, ys.max() + 0.35))
     axes.set_title(title)
     axes.axis("off")
     return axes.figure
 
 
 def _node_label(axes: Axes, network: GatedNetwork, node, neurons: int, position) -> None:
-    """Name a node where no arrow passes: inputs below, outputs above, hidden ones to the left."""
+    """Name a node where no arrow passes: inputs below, outputs above, hidden ones to the right."""
     below, above = node in network.graph.input_nodes, node in network.graph.output_nodes
-    offset, ha, va = (-14, 0), "right", "center"
+    style = {"textcoords": "offset points", "fontsize": 8}
     if below or above:
-        offset, ha, va = ((0, -14), "center", "top") if below else ((0, 14), "center", "bottom")
-    separator = " " if below or above else "\n"
-    label = f"{node}{separator}({neurons})"
-    axes.annotate(label, position, offset, textcoords="offset points", ha=ha, va=va, fontsize=8)
+        offset, va = ((0, -8), "top") if below else ((0, 8), "bottom")
+        axes.annotate(f"{node} ({neurons})", position, offset, ha="center", va=va, **style)
+    else:
+        axes.annotate(str(node), position, (8, 5), va="bottom", **style)
+        axes.annotate(f"({neurons})", position, (8, -5), va="top", **style)
 
 
 def _gate_bar(axes: Axes, x: float, y: float, gate: np.ndarray, colour: str) -> None:
     """Draw the gate of a node to the right of it, one cell per sample."""
-    cell = min(0.11, 0.5 / len(gate))
+    cell = min(0.16, 0.8 / len(gate))
     for sample, value in enumerate(gate):
         axes.add_patch(
             mpl.patches.Rectangle(
-                (x + 0.14 + sample * cell, y - 0.05),
+                (x + 0.2 + sample * cell, y - 0.05),
                 cell,
                 0.1,
                 facecolor=(*mpl.colors.to_rgb(colour), float(np.clip(value, 0, 1))),

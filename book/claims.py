@@ -81,6 +81,7 @@ class Claim:
     chapter: str
     superseded_by: str | None = None
     reason: str | None = None
+    exact: bool = False  # the value is no error: within its bound the claim simply holds
     entry: str = ""  # the entry as written, for the digest
 
 
@@ -88,7 +89,7 @@ def parse_claim(entry: Mapping) -> Claim:
     """Check one entry of claims.yml."""
     name = entry.get("id", entry)
     missing = FIELDS - set(entry)
-    unknown = set(entry) - FIELDS - {"superseded_by", "reason"}
+    unknown = set(entry) - FIELDS - {"superseded_by", "reason", "exact"}
     if missing or unknown:
         raise ValueError(
             f"claim {name}: missing fields {sorted(missing)}, unknown fields {sorted(unknown)}"
@@ -173,7 +174,7 @@ def judge(claim: Claim, value: float, digits: int, because: str | None) -> Measu
         )
     if not holds:
         verdict = f"does not hold here: {because}"
-    elif claim.bound.only_upper:
+    elif claim.bound.only_upper and not claim.exact:
         verdict = f"holds within {text}"
     else:
         verdict = "holds"

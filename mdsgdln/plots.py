@@ -197,31 +197,33 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
             gate = np.atleast_2d(np.asarray(network.node_gates[node])).mean(axis=0)
             _gate_bar(axes, x, y, gate, colour)
     xs, ys = np.array(list(position.values())).T
-    axes.set(xlim=(xs.min() - 0.4, xs.max() + 1.1), ylim=(ys.min() - 0.35, ys.max() + 0.35))
+    axes.set(xlim=(xs.min() - 1.1, xs.max() + 1.1), ylim=(ys.min() - 0.35, ys.max() + 0.35))
     axes.set_title(title)
     axes.axis("off")
     return axes.figure
 
 
 def _node_label(axes: Axes, network: GatedNetwork, node, neurons: int, position) -> None:
-    """Name a node where no arrow passes: inputs below, outputs above, hidden ones to the right."""
+    """Name a node where no arrow passes: inputs below, outputs above, hidden ones beside."""
     below, above = node in network.graph.input_nodes, node in network.graph.output_nodes
     style = {"textcoords": "offset points", "fontsize": 8}
     if below or above:
         offset, va = ((0, -8), "top") if below else ((0, 8), "bottom")
         axes.annotate(f"{node} ({neurons})", position, offset, ha="center", va=va, **style)
     else:
-        axes.annotate(str(node), position, (8, 5), va="bottom", **style)
-        axes.annotate(f"({neurons})", position, (8, -5), va="top", **style)
+        side, ha = (-8, "right") if position[0] < 0 else (8, "left")
+        axes.annotate(str(node), position, (side, 5), va="bottom", ha=ha, **style)
+        axes.annotate(f"({neurons})", position, (side, -5), va="top", ha=ha, **style)
 
 
 def _gate_bar(axes: Axes, x: float, y: float, gate: np.ndarray, colour: str) -> None:
-    """Draw the gate of a node to the right of it, one cell per sample."""
+    """Draw the gate of a node on its outer side, one cell per sample."""
     cell = min(0.16, 0.8 / len(gate))
+    left = x - 0.2 - cell * len(gate) if x < 0 else x + 0.2
     for sample, value in enumerate(gate):
         axes.add_patch(
             mpl.patches.Rectangle(
-                (x + 0.2 + sample * cell, y - 0.05),
+                (left + sample * cell, y - 0.05),
                 cell,
                 0.1,
                 facecolor=(*mpl.colors.to_rgb(colour), float(np.clip(value, 0, 1))),

@@ -25,7 +25,7 @@ NOT_COMPARED = (
 
 
 def pytest_collectstart(collector):
-    """Tell nbval's notebooks what not to compare; a figure's size on the page is no result either."""
+    """Tell nbval's notebooks what not to compare; the size of a figure is no result."""
     if hasattr(collector, "skip_compare"):
         collector.skip_compare += NOT_COMPARED
         collector.sanitize_patterns[r"<Figure size \d+x\d+"] = "<Figure"

@@ -206,7 +206,7 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
 def _node_label(axes: Axes, network: GatedNetwork, node, neurons: int, position) -> None:
     """Name a node where no arrow passes: inputs below, outputs above, hidden ones beside."""
     below, above = node in network.graph.input_nodes, node in network.graph.output_nodes
-    style = {"textcoords": "offset points", "fontsize": 8}
+    style = {"textcoords": "offset points", "fontsize": 7}
     if below or above:
         offset, va = ((0, -8), "top") if below else ((0, 8), "bottom")
         axes.annotate(f"{node} ({neurons})", position, offset, ha="center", va=va, **style)

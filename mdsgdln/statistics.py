@@ -54,7 +54,8 @@ def modes(task: Task, tolerance: float = 1e-6) -> Modes:
     Equal singular values leave the basis free; it is turned so that it also diagonalises Σ^x. The
     sign of a mode makes the largest entry of u_α positive.
     """
-    cross, variance = (np.asarray(moment, float) for moment in correlations(task))
+    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
+    cross, variance = (rows @ inputs.T / task.num_samples for rows in (targets, inputs))
     left, values, right_rows = np.linalg.svd(cross, full_matrices=False)
     kept = values > tolerance * max(values[0], np.finfo(float).tiny)
     left, values, right = left[:, kept], values[kept], right_rows[kept].T

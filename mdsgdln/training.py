@@ -81,8 +81,9 @@ def train(
     checks.positive_integer("every", every)
     network = network.reading(task)
     network.check_weights(weights)
-    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(weights)):
-        raise ValueError("weights: expected finite entries, got NaN or infinity")
+    for leaf in jax.tree.leaves(weights):
+        if not isinstance(leaf, jax.core.Tracer) and not np.isfinite(leaf).all():
+            raise ValueError("weights: expected finite entries, got NaN or infinity")
     batches = None
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
@@ -102,6 +103,8 @@ def train(
 
 
 def _check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar) -> None:
+    if isinstance(losses, jax.core.Tracer):
+        return  # inside a compiled function: whoever called it sees the losses
     finite = np.isfinite(losses)
     if not finite.all():
         raise DivergenceError(

@@ -1,0 +1,143 @@
+"""Which code made a number: a digest that changes with the code, and not with its docstrings."""
+
+import ast
+import hashlib
+import importlib.util
+import inspect
+import textwrap
+from collections.abc import Callable, Iterable
+from importlib import metadata
+from pathlib import Path
+
+import jax
+import numpy as np
+from jaxtyping import PyTree
+
+PACKAGE = __name__.partition(".")[0]
+LIBRARIES = ("jax", "jaxlib", "numpy", "optax", "diffrax", "scikit-learn")
+
+
+def code_digest(*functions: Callable) -> str:
+    """Return a digest of functions and of every module of this package that they lead to.
+
+    The code counts as it is parsed: comments, docstrings and layout do not. A function of a module
+    brings that whole module; one defined in a notebook its own source and the package as a whole;
+    both the values that they are closed over.
+    """
+    parts, modules = set(), set()
+    for function in functions:
+        function = inspect.unwrap(function)
+        parts |= _bound_values(function)
+        path = _source_file(function)
+        if path is None:
+            parts.add(_meaning(_own_source(function)))
+            modules |= set(Path(__file__).parent.rglob("*.py"))
+        else:
+            parts.add(_meaning(path.read_text(encoding="utf8")))
+            modules |= _reachable(path)
+    parts |= {_meaning(path.read_text(encoding="utf8")) for path in modules}
+    return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:16]
+
+
+def _source_file(function: Callable) -> Path | None:
+    """Return the file of the module that defines ``function``, None in a notebook."""
+    spec = None
+    if function.__module__ != "__main__":
+        spec = importlib.util.find_spec(function.__module__)
+    return None if spec is None or spec.origin is None else Path(spec.origin)
+
+
+def _own_source(function: Callable) -> str:
+    """Return the source of a function; of a lambda, the statement that it stands in."""
+    source = textwrap.dedent(inspect.getsource(function))
+    try:
+        ast.parse(source)
+    except SyntaxError:  # a lambda in the middle of an expression: its compiled code will do
+        return repr((function.__code__.co_code, function.__code__.co_consts))
+    return source
+
+
+def _bound_values(function: Callable) -> set[str]:
+    """Return what a function is closed over and, in a notebook, the global values it reads."""
+    found = inspect.getclosurevars(function)
+    values = dict(found.nonlocals)
+    if _source_file(function) is None:
+        values |= found.globals
+    described = set()
+    for name, value in values.items():
+        if inspect.ismodule(value):
+            continue
+        if inspect.isfunction(value):
+            described |= {_meaning(_own_source(value))} | _bound_values(value)
+        else:
+            described.add(f"{name} = {_describe(value)}")
+    return described
+
+
+def _describe(value: PyTree) -> str:
+    """Return a text that changes with a value: its structure and its leaves."""
+    leaves, structure = jax.tree.flatten(value)
+    texts = [
+        hashlib.sha256(np.asarray(leaf).tobytes()).hexdigest()
+        if hasattr(leaf, "dtype")
+        else repr(leaf)
+        for leaf in leaves
+    ]
+    return f"{structure} {texts}"
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that decide the numbers."""
+    return {name: metadata.version(name) for name in LIBRARIES}
+
+
+def _reachable(start: Path) -> set[Path]:
+    """Return the modules of this package that ``start`` imports, directly or not."""
+    reached, waiting = set(), [start]
+    while waiting:
+        tree = ast.parse(waiting.pop().read_text(encoding="utf8"))
+        for name in _imported_names(tree):
+            path = _module_path(name)
+            if path is not None and path not in reached:
+                reached.add(path)
+                waiting.append(path)
+    return reached
+
+
+def _imported_names(tree: ast.Module) -> Iterable[str]:
+    """Yield every module name of this package that the code may import."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        yield from (name for name in names if name.split(".")[0] == PACKAGE)
+
+
+def _module_path(name: str) -> Path | None:
+    """Return the file of a module of this package, None if the name is no module."""
+    place = Path(__file__).parent.joinpath(*name.split(".")[1:])
+    for path in (place.with_suffix(".py"), place / "__init__.py"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _meaning(source: str) -> str:
+    """Return the parsed code without docstrings and positions."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if not isinstance(body, list) or not body or isinstance(node, ast.Lambda):
+            continue
+        first = body[0]
+        if (
+            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+            and isinstance(first, ast.Expr)
+            and isinstance(first.value, ast.Constant)
+            and isinstance(first.value.value, str)
+        ):
+            node.body = body[1:]
+    return ast.dump(tree)

@@ -1,0 +1,238 @@
+"""Sweeps: the table, resuming after a kill, devices, runs that fail, bad input."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from bad_input import BAD_INPUT
+from sweep_experiment import experiment
+from sweep_process import SETTINGS
+
+from mdsgdln import records, sweeps, tasks, versions
+
+TESTS = Path(__file__).parent
+
+
+def run_process(path, method, *slow, devices=1):
+    """Start a sweep in a process of its own."""
+    environment = os.environ | {
+        "PYTHONPATH": str(TESTS),
+        "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
+    }
+    command = [sys.executable, str(TESTS / "sweep_process.py"), str(path), method, *slow]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+
+
+def finish(process):
+    """Wait for a process to end well."""
+    with process:
+        process.communicate()
+    assert process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The file of a sweep that nothing disturbs."""
+    path = tmp_path_factory.mktemp("sweep") / "whole.jsonl"
+    finish(run_process(path, "turn"))
+    return path
+
+
+def test_grid_is_every_combination():
+    assert sweeps.grid(a=[1, 2], b="xy") == [
+        {"a": 1, "b": "x"},
+        {"a": 1, "b": "y"},
+        {"a": 2, "b": "x"},
+        {"a": 2, "b": "y"},
+    ]
+
+
+@pytest.mark.parametrize("method", ["turn", "batch"])
+def test_table_has_one_row_a_run_with_what_the_run_gives(method):
+    settings = sweeps.grid(seed=[3, 1], scale=[0.1, 0.2, 0.3])
+    table = sweeps.sweep(experiment, settings, method=method, chunk_size=4, progress=False)
+    assert list(table.columns) == ["seed", "scale", "losses", "strength", "failed"]
+    assert table[["seed", "scale"]].to_dict("records") == settings
+    for _, row in table.iterrows():
+        alone = experiment(row.seed, row.scale)
+        np.testing.assert_allclose(row.losses, alone["losses"], rtol=1e-12)
+        assert row.strength == pytest.approx(float(alone["strength"]), rel=1e-12)
+        assert row.failed == ""
+
+
+def test_text_and_named_settings_are_static():
+    def rows(structure, num_items, factor):
+        assert len(range(num_items)) in (4, 8)  # a number that fixes shapes
+        return {"rows": factor * tasks.semantic(structure, num_items).targets.sum()}
+
+    settings = sweeps.grid(structure=["tree", "cross"], num_items=[4, 8], factor=[1.0, 2.0])
+    table = sweeps.sweep(rows, settings, static=["num_items"], progress=False)
+    for _, row in table.iterrows():
+        expected = row.factor * tasks.semantic(row.structure, row.num_items).targets.sum()
+        assert row.rows == expected
+    with pytest.raises(ValueError, match="static"):
+        sweeps.sweep(rows, settings, progress=False)
+
+
+def test_a_diverging_run_is_marked_and_the_others_finish(tmp_path):
+    settings = sweeps.grid(seed=[0], scale=[0.1], rate=[0.05, 90.0, 0.1])
+    for method in ("turn", "batch"):
+        path = tmp_path / method
+        table = sweeps.sweep(experiment, settings, path, method=method, progress=False)
+        assert (table.failed != "").tolist() == [False, True, False]
+        assert "too large" in table.failed[1] and "step" in table.failed[1]
+        assert np.isfinite(table.strength[[0, 2]].astype(float)).all()
+        again = sweeps.sweep(experiment, settings, path, method=method, progress=False)
+        pd.testing.assert_frame_equal(table, again)
+
+
+def test_killed_twenty_times_the_sweep_ends_as_if_undisturbed(tmp_path, uninterrupted):
+    path, chance = tmp_path / "killed.jsonl", random.Random(0)
+    kills = torn = 0
+    while kills < 20:
+        with run_process(path, "turn", "slow") as process:
+            process.stdout.readline()
+            time.sleep(chance.uniform(0.0, 1.0))
+            killed = process.poll() is None
+            process.send_signal(signal.SIGKILL)
+        kills += killed
+        torn += path.exists() and not path.read_bytes().endswith(b"\n")
+        if not killed:
+            path.unlink()  # it finished first: begin again, so that there is something to kill
+    assert torn > 0  # some were killed in the middle of a record
+    finish(run_process(path, "turn"))
+    assert sorted(path.read_bytes().splitlines()) == sorted(uninterrupted.read_bytes().splitlines())
+
+
+def test_a_record_cut_at_any_byte_is_done_again(tmp_path, uninterrupted):
+    whole = uninterrupted.read_bytes()
+    header, *lines = whole.splitlines(keepends=True)
+    for cut in range(0, len(lines[0]), 7):
+        path = tmp_path / f"cut{cut}"
+        path.write_bytes(header + lines[1] + lines[0][:cut])
+        with records.RecordFile(path, records.decode(header)) as file:
+            assert list(file) == [records.decode(lines[1])]
+            file.append(records.decode(lines[0]))
+        assert path.read_bytes() == header + lines[1] + lines[0]
+
+
+def test_a_changed_record_is_recognised(tmp_path, uninterrupted):
+    path = tmp_path / "changed"
+    content = uninterrupted.read_bytes()
+    number = content.rindex(b"strength") + 14
+    digit = b"7" if content[number : number + 1] != b"7" else b"3"
+    path.write_bytes(content[:number] + digit + content[number + 1 :])
+    assert len(records.read(path)[1]) == len(SETTINGS) - 1
+
+
+def test_finished_runs_are_not_repeated_and_new_settings_are_added(tmp_path):
+    path = tmp_path / "file"
+
+    def counted(seed):
+        return {"double": 2 * seed}
+
+    first = sweeps.sweep(counted, sweeps.grid(seed=[1, 2]), path, progress=False)
+    size = path.stat().st_size
+    again = sweeps.sweep(counted, sweeps.grid(seed=[2, 1]), path, progress=False)
+    assert path.stat().st_size == size
+    assert first.double.tolist() == [2, 4] and again.double.tolist() == [4, 2]
+    more = sweeps.sweep(counted, sweeps.grid(seed=[1, 2, 3]), path, progress=False)
+    assert more.double.tolist() == [2, 4, 6]
+
+
+def test_results_of_other_code_settings_or_method_are_refused(tmp_path):
+    path = tmp_path / "file"
+
+    def make(factor):
+        return lambda seed: {"value": factor * seed}
+
+    settings = sweeps.grid(seed=[1])
+    sweeps.sweep(make(2.0), settings, path, progress=False)
+    sweeps.sweep(make(2.0), settings, path, progress=False)
+    for change in (
+        lambda: sweeps.sweep(make(3.0), settings, path, progress=False),
+        lambda: sweeps.sweep(lambda seed: {"value": seed}, settings, path, progress=False),
+        lambda: sweeps.sweep(make(2.0), settings, path, method="batch", progress=False),
+    ):
+        before = path.read_bytes()
+        with pytest.raises(ValueError, match="something else"):
+            change()
+        assert path.read_bytes() == before
+
+
+def test_one_writer_at_a_time(tmp_path):
+    with (
+        records.RecordFile(tmp_path / "file", {"a": 1}),
+        pytest.raises(ValueError, match="another process"),
+    ):
+        records.RecordFile(tmp_path / "file", {"a": 1})
+
+
+def test_four_devices_give_the_numbers_of_one(tmp_path):
+    for devices in (1, 4):
+        path = tmp_path / str(devices)
+        finish(run_process(path, "batch", devices=devices))
+    one, four = (
+        {str(r["setting"]): r["results"] for r in records.read(tmp_path / n)[1]} for n in "14"
+    )
+    assert set(one) == set(four) and len(one) == len(SETTINGS)
+    for setting, results in one.items():
+        for name, value in results.items():
+            np.testing.assert_allclose(four[setting][name], value, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: sweeps.grid(), "values"),
+        (lambda: sweeps.grid(seed=[]), "seed"),
+        (lambda: sweeps.sweep(experiment, []), "settings"),
+        (lambda: sweeps.sweep(experiment, [{"seed": 1}, {"scale": 1}]), "settings"),
+        (lambda: sweeps.sweep(experiment, [{"seed": 1}, {"seed": 1}]), "several times"),
+        (lambda: sweeps.sweep(experiment, [{"seed": jnp.ones(2)}]), "seed"),
+        (lambda: sweeps.sweep(experiment, [{"seed": 1}], method="all"), "method"),
+        (lambda: sweeps.sweep(experiment, [{"seed": 1}], static=["rate"]), "static"),
+        (lambda: sweeps.sweep(experiment, [{"seed": 1}], chunk_size=0), "chunk_size"),
+        (lambda: sweeps.sweep(lambda seed: seed, [{"seed": 1}], progress=False), "experiment"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        call()
+
+
+MODULE = '''
+"""A module."""
+from mdsgdln import reln
+
+FACTOR = 2
+
+def run(seed):
+    """Do it."""
+    return {"value": FACTOR * seed}  # twice
+'''
+
+
+def test_digest_follows_the_code_and_not_its_words(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def digest(name, source):
+        (tmp_path / f"{name}.py").write_text(source)
+        module = __import__(name)
+        return versions.code_digest(module.run)
+
+    plain = digest("plain_module", MODULE)
+    words = (
+        MODULE.replace("Do it.", "Does it well.").replace("# twice", "# again").replace("A m", "M")
+    )
+    assert digest("words_module", words) == plain
+    assert digest("code_module", MODULE.replace("FACTOR = 2", "FACTOR = 3")) != plain
+    assert digest("import_module", MODULE.replace("reln", "tasks")) != plain

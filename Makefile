@@ -7,7 +7,7 @@ READY := .venv/ready
 SITE := _build/html
 export JUPYTER_PREFER_ENV_PATH = 1
 
-.PHONY: book test references serve lab clean
+.PHONY: book test references tables bench serve lab clean
 
 # After a failure the pages are read anew, so that no warning is lost; chapters stay executed.
 book: $(READY)
@@ -26,6 +26,12 @@ test: $(READY)
 
 references: $(READY)
 	$(BIN)/python -m mdsgdln_book.references $(CHAPTER)
+
+tables: $(READY)
+	$(BIN)/python -m mdsgdln_book.tables $(TABLE)
+
+bench: $(READY)
+	$(BIN)/python benchmarks/sweeps.py
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000

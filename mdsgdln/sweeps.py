@@ -90,25 +90,24 @@ def sweep(
     if unknown:
         raise ValueError(f"static: expected names of settings, got {sorted(unknown)}")
     checks.positive_integer("chunk_size", chunk_size)
+    keys = [setting_key(setting) for setting in settings]
     size = 1 if method == "turn" else _divisible(chunk_size)
     writes = path is not None and jax.process_index() == 0
     file = RecordFile(path, _header(experiment, method, size)) if writes else None
     try:
-        done = {_key(record["setting"]): record for record in file or ()}
-        done = _same_on_all_hosts({key: done[key] for key in map(_key, settings) if key in done})
-        pending = [setting for setting in settings if _key(setting) not in done]
-        with tqdm(
-            total=len(settings), initial=len(settings) - len(pending), disable=not progress
-        ) as bar:
+        done = {setting_key(record["setting"]): record for record in file or ()}
+        done = _same_on_all_hosts({key: done[key] for key in keys if key in done})
+        pending = [setting for setting in settings if setting_key(setting) not in done]
+        with tqdm(total=len(keys), initial=len(done), disable=not progress) as bar:
             for record in _records(experiment, pending, static, method, size):
                 if file is not None:
                     file.append(record)
-                done[_key(record["setting"])] = record
+                done[setting_key(record["setting"])] = record
                 bar.update()
     finally:
         if file is not None:
             file.__exit__()
-    return _table(settings, [done[_key(setting)] for setting in settings])
+    return table(settings, [done[key] for key in keys])
 
 
 def _check_settings(settings: Sequence[Setting]) -> list[dict]:
@@ -132,14 +131,15 @@ def _check_settings(settings: Sequence[Setting]) -> list[dict]:
                 raise ValueError(
                     f"settings: expected a number or text for {name}, got {value!r:.80}"
                 )
-    keys = [_key(setting) for setting in plain]
+    keys = [setting_key(setting) for setting in plain]
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"settings: expected each once, got {twice} several times")
     return plain
 
 
-def _key(setting: Setting) -> str:
+def setting_key(setting: Setting) -> str:
+    """Return a text that tells settings apart, whatever the order of their names."""
     return json.dumps(setting, sort_keys=True)
 
 
@@ -173,8 +173,10 @@ def _records(
     def fixed(setting):
         return {n: v for n, v in setting.items() if n in static or isinstance(v, bool | str)}
 
-    for _, group in itertools.groupby(sorted(settings, key=lambda s: _key(fixed(s))), key=fixed):
-        group = list(group)
+    groups: dict[str, list] = {}  # runs that share a compilation
+    for setting in settings:
+        groups.setdefault(setting_key(fixed(setting)), []).append(setting)
+    for group in groups.values():
         frozen = fixed(group[0])
         compiled = _compiled(experiment, tuple(frozen.items()), method)
         for first in range(0, len(group), size):
@@ -255,7 +257,7 @@ def _reason(experiment: Experiment, setting: Setting, bad: Sequence[str]) -> str
     return f"not finite: {', '.join(bad)}"
 
 
-def _table(settings: Sequence[Setting], records: Sequence[Mapping]) -> pd.DataFrame:
+def table(settings: Sequence[Setting], records: Sequence[Mapping]) -> pd.DataFrame:
     """Return one row a run; names come in the same order whether run or read."""
     return pd.DataFrame(
         [

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,9 +22,10 @@ from mdsgdln import records, sweeps, tasks, versions
 TESTS = Path(__file__).parent
 
 
-def run_process(path, method, *slow, devices=1):
+def run_process(path, method, *slow, devices=1, **variables):
     """Start a sweep in a process of its own."""
-    environment = os.environ | {
+    environment = os.environ | variables
+    environment |= {
         "PYTHONPATH": str(TESTS),
         "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
     }
@@ -176,17 +178,42 @@ def test_one_writer_at_a_time(tmp_path):
         records.RecordFile(tmp_path / "file", {"a": 1})
 
 
-def test_four_devices_give_the_numbers_of_one(tmp_path):
-    for devices in (1, 4):
-        path = tmp_path / str(devices)
-        finish(run_process(path, "batch", devices=devices))
-    one, four = (
-        {str(r["setting"]): r["results"] for r in records.read(tmp_path / n)[1]} for n in "14"
-    )
-    assert set(one) == set(four) and len(one) == len(SETTINGS)
-    for setting, results in one.items():
+@pytest.fixture(scope="module")
+def one_device(tmp_path_factory):
+    """The results of all runs at once on one device."""
+    path = tmp_path_factory.mktemp("devices") / "one.jsonl"
+    finish(run_process(path, "batch"))
+    return results_of(path)
+
+
+def results_of(path):
+    """Return {setting: results} of a file."""
+    return {str(record["setting"]): record["results"] for record in records.read(path)[1]}
+
+
+def assert_same(found, expected):
+    """Compare every result of every setting to 1e-12."""
+    assert set(found) == set(expected) and len(found) == len(SETTINGS)
+    for setting, results in expected.items():
         for name, value in results.items():
-            np.testing.assert_allclose(four[setting][name], value, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(found[setting][name], value, rtol=1e-12, atol=1e-12)
+
+
+def test_four_devices_give_the_numbers_of_one(tmp_path, one_device):
+    finish(run_process(tmp_path / "four", "batch", devices=4))
+    assert_same(results_of(tmp_path / "four"), one_device)
+
+
+def test_two_hosts_give_the_numbers_of_one(tmp_path, one_device):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        coordinator = f"127.0.0.1:{free.getsockname()[1]}"
+    hosts = [
+        run_process(tmp_path / "two", "batch", HOST=host, COORDINATOR=coordinator) for host in "01"
+    ]
+    for host in hosts:
+        finish(host)
+    assert_same(results_of(tmp_path / "two"), one_device)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,82 @@
+"""Tables of results that take longer than a chapter may.
+
+`python -m mdsgdln_book.tables [name ...]` runs the experiments of `book/experiments/` and fills
+`book/results/`, one file a table, with the code version, the settings and the libraries in it. A
+chapter reads a table through `load`, which computes one of its entries anew and compares.
+"""
+
+import importlib
+import random
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import jax
+import numpy as np
+import pandas as pd
+
+from mdsgdln import records, sweeps, versions
+
+BOOK = Path(__file__).resolve().parent
+NAMES = sorted(path.stem for path in (BOOK / "experiments").glob("[!_]*.py"))
+TOLERANCE = 1e-6  # relative; another machine rounds differently
+
+
+def find(name: str) -> tuple[ModuleType, Path]:
+    """Return the module and the results file of a table."""
+    if name not in NAMES:
+        raise ValueError(f"name: expected one of {NAMES}, got {name!r}")
+    return importlib.import_module(
+        f"mdsgdln_book.experiments.{name}"
+    ), BOOK / f"results/{name}.jsonl"
+
+
+def settings(name: str) -> list[dict]:
+    """Return the settings of a table's runs."""
+    return sweeps.grid(**find(name)[0].GRID)
+
+
+def is_fresh(name: str) -> bool:
+    """Return whether a table holds all its settings, made by the code as it is now."""
+    module, path = find(name)
+    header, rows = records.read(path)
+    if header is None or header["code"] != versions.code_digest(module.experiment):
+        return False
+    found = {sweeps.setting_key(row["setting"]) for row in rows}
+    return found >= set(map(sweeps.setting_key, settings(name)))
+
+
+def fill(name: str) -> pd.DataFrame:
+    """Compute what is missing in a table; one made by other code is begun again."""
+    module, path = find(name)
+    header, _ = records.read(path)
+    if header is not None and header["code"] != versions.code_digest(module.experiment):
+        path.unlink()
+    return sweeps.sweep(module.experiment, settings(name), path, static=module.STATIC)
+
+
+def load(name: str, seed: int = 0) -> pd.DataFrame:
+    """Return a table, after one entry, drawn by ``seed``, was computed anew and found equal.
+
+    Raises:
+        ValueError: the table is missing, older than its code, or its entry is not what comes out.
+    """
+    module, path = find(name)
+    if not is_fresh(name):
+        raise ValueError(f"name: {path} is missing or older than its code; run make tables")
+    rows = {sweeps.setting_key(row["setting"]): row for row in records.read(path)[1]}
+    runs = settings(name)
+    drawn = random.Random(seed).choice(runs)
+    stored = rows[sweeps.setting_key(drawn)]["results"]
+    for result, value in module.experiment(**drawn).items():
+        if not np.allclose(value, stored[result], rtol=TOLERANCE, atol=0):
+            raise ValueError(f"{path}: {result} of {drawn} was {stored[result]}, now is {value}")
+    print(f"{len(runs)} runs; recomputed {drawn}: equal")
+    return sweeps.table(runs, [rows[sweeps.setting_key(run)] for run in runs])
+
+
+if __name__ == "__main__":
+    jax.config.update("jax_enable_x64", True)
+    for table_name in sys.argv[1:] or NAMES:
+        print(table_name)
+        fill(table_name)

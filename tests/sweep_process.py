@@ -1,8 +1,8 @@
 """Runs a sweep in a process of its own: ``python sweep_process.py FILE METHOD [slow]``.
 
 With ``slow`` every record is written byte by byte, so that a process killed at a random moment is
-often killed in the middle of a record. With ``HOST`` (0 or 1) and ``COORDINATOR`` in the environment it
-is one of two hosts.
+often killed in the middle of a record. With ``HOST`` (0 or 1) and ``COORDINATOR`` in the
+environment it is one of two hosts.
 """
 
 import os

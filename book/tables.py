@@ -6,6 +6,7 @@ chapter reads a table through `load`, which computes one of its entries anew and
 """
 
 import importlib
+import json
 import random
 import sys
 from pathlib import Path
@@ -73,6 +74,18 @@ def load(name: str, seed: int = 0) -> pd.DataFrame:
             raise ValueError(f"{path}: {result} of {drawn} was {stored[result]}, now is {value}")
     print(f"{len(runs)} runs; recomputed {drawn}: equal")
     return sweeps.table(runs, [rows[sweeps.setting_key(run)] for run in runs])
+
+
+def cost() -> dict:
+    """Return what `make bench` measured last: device, libraries, seconds and memory.
+
+    Raises:
+        ValueError: nothing was measured yet.
+    """
+    path = BOOK / "results/cost.json"
+    if not path.exists():
+        raise ValueError(f"cost: {path} is missing; run make bench")
+    return json.loads(path.read_text(encoding="utf8"))
 
 
 if __name__ == "__main__":

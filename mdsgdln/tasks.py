@@ -165,7 +165,8 @@ STRUCTURES = {"tree": tree, "ring": ring, "cross": cross_cutting}
 def semantic(structure: str | Numbers = "tree", num_items: int = 8) -> Task:
     """One-hot items with structured properties: X = I, Y the structure's rows (MHS Fig. 7)."""
     return Task(
-        np.eye(checks.positive_integer("num_items", num_items)), _rows(structure, num_items)
+        np.eye(checks.positive_integer("num_items", num_items)),
+        structure_rows(structure, num_items),
     )
 
 
@@ -198,10 +199,10 @@ def contextual(
         raise ValueError(
             f"structures: expected one per context, {num_contexts}, got {structures!r:.80}"
         )
-    blocks = [_rows(structure, num_items) for structure in structures]
+    blocks = [structure_rows(structure, num_items) for structure in structures]
     items = np.tile(np.eye(num_items), num_contexts)
     contexts = np.repeat(np.eye(num_contexts), num_items, axis=1)
-    targets = np.tile(_rows(common, num_items), num_contexts)
+    targets = np.tile(structure_rows(common, num_items), num_contexts)
     for context, block in enumerate(blocks):
         targets = np.vstack([targets, np.kron(np.eye(num_contexts)[context], block)])
     return Task(
@@ -213,7 +214,7 @@ def contextual(
     )
 
 
-def _rows(structure: str | Numbers, num_items: int) -> np.ndarray:
+def structure_rows(structure: str | Numbers, num_items: int) -> np.ndarray:
     """Return the rows (rows, items) of a structure given by name or as an array."""
     if isinstance(structure, str):
         if structure not in STRUCTURES:

@@ -1,5 +1,9 @@
 """What the data alone predict: closed-form trajectories, random starts, the path sum."""
 
+from mdsgdln.theory.contexts import (
+    contextual_closed_form as contextual_closed_form,
+    learning_time as learning_time,
+)
 from mdsgdln.theory.modes import (
     deep_mode as deep_mode,
     depth_mode as depth_mode,
@@ -7,6 +11,12 @@ from mdsgdln.theory.modes import (
     shallow_mode as shallow_mode,
 )
 from mdsgdln.theory.paths import path_gradient as path_gradient
+from mdsgdln.theory.prediction import predict_losses as predict_losses
+from mdsgdln.theory.race import (
+    pathway_modes as pathway_modes,
+    pathway_strengths as pathway_strengths,
+    race_reduction as race_reduction,
+)
 from mdsgdln.theory.starts import (
     expected_start as expected_start,
     measured_start as measured_start,

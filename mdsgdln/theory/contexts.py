@@ -1,0 +1,82 @@
+"""Closed forms for items in contexts, for any number of contexts (MHS App. F, G, generalised)."""
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers
+from mdsgdln.statistics import modes
+from mdsgdln.tasks import contextual, structure_rows
+from mdsgdln.theory.modes import deep_mode, mode_losses
+
+
+def contextual_closed_form(
+    num_contexts: int,
+    num_items: int,
+    strengths: Numbers,
+    times: Numbers,
+    structure: str | Numbers = "tree",
+) -> Float[Array, " T"]:
+    """Return the loss of the all-but-one network, its contextual pathways on the final residual.
+
+    One and the same structure H in the common block and in every context. The common pathway learns
+    the modes of the full data (MHS Eq. 7). What it leaves in block c and context c' is
+    H̃ (δ_cc' − 1/C), H̃ = H without its mean over items; with singular values σ of H̃, P = n C,
+    s = σ √((C−1)/C)/P and d = (C−1)/P, each mode of the C contextual pathways follows
+    ȧ = 2a (s − a d/(C−1)), and L = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
+
+    Args:
+        num_contexts: C, at least 2.
+        num_items: n.
+        strengths: initial strengths a₀ of a common and of a contextual mode.
+        times: t = learning rate · step, shape (T,).
+        structure: name or rows (rows, items) of H.
+
+    Raises:
+        ValueError: fewer than two contexts, not two strengths, an unknown structure.
+    """
+    num_contexts = checks.positive_integer("num_contexts", num_contexts)
+    if num_contexts < 2:
+        raise ValueError(f"num_contexts: expected at least 2, got {num_contexts}")
+    strengths = checks.finite_array("strengths", strengths, 1, "(common, contextual)")
+    if len(strengths) != 2:
+        raise ValueError(f"strengths: expected (common, contextual), got {len(strengths)} numbers")
+    task = contextual(num_contexts, num_items, [structure] * num_contexts, structure)
+    common = modes(task)
+    learned = deep_mode(times, common.singular_values, common.input_variances, strengths[0])
+    rows = structure_rows(structure, num_items)
+    spread = np.linalg.svd(rows - rows.mean(axis=1, keepdims=True), compute_uv=False)
+    spread = spread[spread > 1e-9 * max(spread[0], 1.0)]  # σ of H̃
+    share = np.sqrt((num_contexts - 1) / num_contexts)
+    s, stop = spread * share / task.num_samples, 1 / task.num_samples  # stop = d/(C−1)
+    contextual_strengths = deep_mode(times, s, stop, strengths[1])
+    gain = s[:, None] * contextual_strengths - stop * contextual_strengths**2 / 2
+    return mode_losses(task, common, learned) - num_contexts * jnp.sum(gain, axis=0)
+
+
+def learning_time(num_contexts: int, subset_size: int) -> float:
+    """Return the race law's learning time T_k of pathways that are on in k of C contexts.
+
+    To leading order in the initial scale, for an item mode of strength κ in one block,
+    T_k = 1/s_c + (1 − s_raw/s_c)/s_res in units of ln(1/a₀)/2 and per κ, with
+    s_c = √(C(C+1)) of the common pathway, s_raw = √(k(k+1)) on the raw data, and
+    s_res = √(k(C−k)/C) on what the common pathway leaves.
+
+    Args:
+        num_contexts: C.
+        subset_size: k, from 1 to C − 1: a pathway that is always on finds nothing left.
+
+    Raises:
+        ValueError: k out of range.
+    """
+    num_contexts = checks.positive_integer("num_contexts", num_contexts)
+    subset_size = checks.positive_integer("subset_size", subset_size)
+    if subset_size >= num_contexts:
+        raise ValueError(
+            f"subset_size: expected at most C − 1 = {num_contexts - 1}, got {subset_size}"
+        )
+    common = np.sqrt(num_contexts * (num_contexts + 1))
+    raw = np.sqrt(subset_size * (subset_size + 1))
+    residual = np.sqrt(subset_size * (num_contexts - subset_size) / num_contexts)
+    return float(1 / common + (1 - raw / common) / residual)

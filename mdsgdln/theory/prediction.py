@@ -1,0 +1,209 @@
+"""The loss of a two-layer gated network from its data and initial scale alone: nothing is fitted.
+
+Each pathway's hidden neurons are replaced by one neuron per mode of its effective dataset, started
+at the strength that random weights give the mode, and the gradient flow of that small system is
+integrated. Its singular vectors are free to turn, so what one pathway learns while another still
+dominates is part of the prediction.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import diffrax
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, PyTree
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers, Scalar
+from mdsgdln.networks import GatedNetwork, LinearNetwork, pathways
+from mdsgdln.statistics import Modes, effective_dataset, modes, path_gate
+from mdsgdln.tasks import Task
+from mdsgdln.theory.starts import expected_start
+
+TOLERANCE = 1e-6  # of the integration, relative
+
+
+class Reduced(NamedTuple):
+    """A small gated system: one hidden neuron per mode of each pathway.
+
+    Attributes:
+        first: W₁, shape (modes, N_in).
+        second: W₂, shape (N_out, modes).
+        gates: g, the path gate of each neuron, shape (modes, P).
+        first_mask: 1 where a neuron's pathway sees the input, shape (modes, N_in).
+        second_mask: 1 where it ends, shape (N_out, modes).
+        inputs: X, shape (N_in, P).
+        targets: Y, shape (N_out, P).
+    """
+
+    first: Float[Array, "modes N_in"]
+    second: Float[Array, "N_out modes"]
+    gates: Float[Array, "modes P"]
+    first_mask: Float[Array, "modes N_in"]
+    second_mask: Float[Array, "N_out modes"]
+    inputs: Float[Array, "N_in P"]
+    targets: Float[Array, "N_out P"]
+
+
+def predict_losses(
+    network: GatedNetwork | LinearNetwork,
+    task: Task,
+    scale: Scalar | Mapping | Sequence,
+    times: Numbers,
+    step: Scalar = 0.0,
+) -> Float[Array, " T"]:
+    """Predict the loss of a two-layer gated (or linear) network trained by gradient descent.
+
+    Args:
+        network: every hidden node has one edge in and one edge out; gates are one per sample.
+        task: what it is trained on.
+        scale: σ of the initial weights, one per edge (layer), or the initial weights themselves:
+            then each mode starts from the hidden direction c = (W₁v + W₂ᵀu)/2 that they give it.
+        times: t = learning rate · number of steps, increasing from 0 on, shape (T,).
+        step: learning rate η of the descent that is predicted. 0 is gradient flow; with η > 0 the
+            flow is corrected to first order, ẇ = f − (η/2) f′f for f = −∇L, which is what a descent
+            with steps of that size follows up to η².
+
+    Returns:
+        the loss at those times, shape (T,).
+
+    Raises:
+        ValueError: a network that is not two-layer, a gate per neuron, or bad numbers.
+    """
+    times = checks.finite_array("times", times, 1, "(T,)")
+    checks.non_negative("step", step)
+    if not isinstance(times, jax.core.Tracer) and (times[0] < 0 or (jnp.diff(times) < 0).any()):
+        raise ValueError("times: expected increasing times from 0 on")
+    if isinstance(network, LinearNetwork):
+        network, scale = _as_gated(network, task, scale)
+    system = reduce(network, task, scale)
+    if system is None:
+        return jnp.full(len(times), jnp.sum(task.targets**2) / (2 * task.num_samples))
+    return _integrate(system, times, step)
+
+
+def _as_gated(network: LinearNetwork, task: Task, scale):
+    """Return a linear network as one pathway that is always on, and its scale by edge."""
+    if len(network.sizes) != 3:
+        raise ValueError(f"network: expected two layers of weights, got sizes {network.sizes}")
+    gated = pathways(task, np.ones((1, task.num_samples)), network.sizes[1])
+    if isinstance(scale, Sequence):
+        scale = dict(zip(gated.graph.edges, scale, strict=True))
+    return gated, scale
+
+
+def reduce(network: GatedNetwork, task: Task, scale: Scalar | Mapping) -> Reduced | None:
+    """Return the small system that stands for a network; None where no pathway has a mode."""
+    network = network.reading(task)
+    graph = network.graph
+    middle = [n for n, _ in graph.sizes if n not in graph.input_nodes + graph.output_nodes]
+    if any(len(path) != 3 for path in graph.paths) or len(graph.paths) != len(middle):
+        raise ValueError(
+            "network: expected hidden nodes with one edge in and one edge out and no other edge, "
+            f"got {list(graph.edges)!r:.120}"
+        )
+    given = isinstance(scale, Mapping) and all(np.ndim(value) == 2 for value in scale.values())
+    if given:
+        network.check_weights(scale)
+    rows, parts = graph.node_rows, []
+    for path in graph.paths:
+        found = modes(effective_dataset(network, task, path))
+        edges = graph.path_edges(path)
+        if given:
+            start = _measured(found, *(jnp.asarray(scale[edge]) for edge in edges))
+        else:
+            sigmas = [scale[edge] if isinstance(scale, Mapping) else scale for edge in edges]
+            strength = expected_start(graph.neurons[path[1]], sigmas)
+            start = jnp.sqrt(strength) * jnp.eye(len(found.singular_values))
+        gate = path_gate(network, path, task.num_samples)
+        parts.append(_neurons(found, start, gate, rows[path[0]], rows[path[-1]], task))
+    if not sum(len(part[0]) for part in parts):
+        return None
+    first, second, gates, first_mask, second_mask = (
+        jnp.concatenate(pieces, axis=axis)
+        for pieces, axis in zip(zip(*parts, strict=True), (0, 1, 0, 0, 1), strict=True)
+    )
+    system = Reduced(first, second, gates, first_mask, second_mask, task.inputs, task.targets)
+    return _in_target_space(system) if len(graph.output_nodes) == 1 else system
+
+
+def _measured(
+    found: Modes, first: Float[Array, "H N_in"], second: Float[Array, "N_out H"]
+) -> Float[Array, "modes modes"]:
+    """Return the c_α of a draw in an orthonormal basis of the hidden space that they span.
+
+    A pathway is linear, so turning its hidden space changes nothing: as many neurons as modes do.
+    """
+    directions = (first @ found.right + second.T @ found.left) / 2  # columns c_α, (H, modes)
+    num_modes = directions.shape[1]
+    _, turned = jnp.linalg.qr(directions)
+    return jnp.zeros((num_modes, num_modes)).at[: len(turned)].set(turned)
+
+
+def _neurons(found: Modes, start, gate, input_rows, output_rows, task: Task) -> tuple:
+    """Return one pathway's W₁ = Σ c vᵀ, W₂ = Σ u cᵀ, gates and masks in the full spaces."""
+    num_modes = len(found.singular_values)
+    input_rows, output_rows = np.array(input_rows), np.array(output_rows)
+    first_mask = np.zeros((num_modes, len(task.inputs)))
+    second_mask = np.zeros((len(task.targets), num_modes))
+    first_mask[:, input_rows] = 1
+    second_mask[output_rows] = 1
+    first = jnp.zeros(first_mask.shape).at[:, input_rows].set(start @ found.right.T)
+    second = jnp.zeros(second_mask.shape).at[output_rows].set(found.left @ start.T)
+    gates = jnp.broadcast_to(gate[None, :], (num_modes, len(gate)))
+    return first, second, gates, jnp.asarray(first_mask), jnp.asarray(second_mask)
+
+
+def _in_target_space(system: Reduced) -> Reduced:
+    """Return the system in coordinates of the targets' span, which its outputs never leave."""
+    basis, values, _ = np.linalg.svd(np.asarray(system.targets), full_matrices=False)
+    basis = jnp.asarray(basis[:, values > 1e-12 * values[0]])
+    second = basis.T @ system.second
+    return system._replace(
+        second=second, second_mask=jnp.ones_like(second), targets=basis.T @ system.targets
+    )
+
+
+def flow(system: Reduced) -> tuple[Array, Array]:
+    """Return (Ẇ₁, Ẇ₂) of the system, MHS Eq. 3 with all pathways at once."""
+    hidden = system.gates * (system.first @ system.inputs)
+    error = (system.targets - system.second @ hidden) / system.inputs.shape[1]
+    first = system.gates * (system.second.T @ error) @ system.inputs.T
+    return first * system.first_mask, (error @ hidden.T) * system.second_mask
+
+
+def loss(system: Reduced) -> Float[Array, ""]:
+    """Return the loss of the system (MHS Eq. 2)."""
+    hidden = system.gates * (system.first @ system.inputs)
+    error = system.targets - system.second @ hidden
+    return jnp.sum(error**2) / (2 * system.inputs.shape[1])
+
+
+@jax.jit
+def _integrate(system: Reduced, times: Float[Array, " T"], step: Scalar) -> Float[Array, " T"]:
+    """Integrate the flow and return the loss at ``times``."""
+
+    def at(weights: PyTree) -> Reduced:
+        return system._replace(first=weights[0], second=weights[1])
+
+    def descent(_, weights, __):
+        velocity, change = jax.jvp(lambda w: flow(at(w)), (weights,), (flow(at(weights)),))
+        return jax.tree.map(lambda v, c: v - step / 2 * c, velocity, change)
+
+    start = (system.first, system.second)
+    size = jnp.sqrt(jnp.mean(system.first**2) + jnp.mean(system.second**2))
+    tolerance = TOLERANCE if times.dtype == jnp.float64 else 1e-4
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(descent),
+        diffrax.Tsit5(),
+        t0=0.0,
+        t1=times[-1],
+        dt0=None,
+        y0=start,
+        saveat=diffrax.SaveAt(ts=times, fn=lambda _, weights, __: loss(at(weights))),
+        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance * size),
+        max_steps=1_000_000,
+    )
+    return solution.ys

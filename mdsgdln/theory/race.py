@@ -1,0 +1,142 @@
+"""The race reduction of two-layer gated networks: a number per mode and pathway (MHS Eq. 6).
+
+The singular vectors stay those of the effective datasets. Where they turn during training,
+``prediction`` is the theory to use; the difference between the two is what the turning does.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import diffrax
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers
+from mdsgdln.graphs import Edge, Path
+from mdsgdln.networks import GatedNetwork
+from mdsgdln.statistics import Modes, effective_dataset, modes, path_gate
+from mdsgdln.tasks import Task
+
+
+class Race(NamedTuple):
+    """Trajectories of all modes of all pathways.
+
+    Attributes:
+        strengths: {path: a(t), shape (modes, T)}.
+        losses: L(t), shape (T,).
+    """
+
+    strengths: dict[Path, Float[Array, "_ T"]]
+    losses: Float[Array, " T"]
+
+
+def pathway_modes(network: GatedNetwork, task: Task) -> dict[Path, Modes]:
+    """Return the modes of every path's effective dataset."""
+    network = network.reading(task)
+    return {path: modes(effective_dataset(network, task, path)) for path in network.graph.paths}
+
+
+def pathway_strengths(
+    weights: Mapping[Edge, Array], path_modes: Mapping[Path, Modes]
+) -> dict[Path, Float[Array, " _"]]:
+    """Return a_α = u_αᵀ W₂ W₁ v_α of every mode of every path: what a simulation has learned."""
+    strengths = {}
+    for path, found in path_modes.items():
+        first, second = weights[path[0], path[1]], weights[path[1], path[2]]
+        passed = (first @ found.right) * (second.T @ found.left)
+        strengths[path] = jnp.sum(passed, axis=0)
+    return strengths
+
+
+def race_reduction(
+    network: GatedNetwork,
+    task: Task,
+    starts: Numbers | Mapping[Path, Numbers],
+    times: Numbers,
+    path_modes: Mapping[Path, Modes] | None = None,
+) -> Race:
+    """Integrate the race reduction of a two-layer gated network (MHS Eq. 6; NRR).
+
+    ȧ_pα = 2 a_pα [s_pα − Σ_{j,β} (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα) a_jβ] with
+    s_pα = u_pαᵀ Σ^yx(p) v_pα. Pathways need not share singular vectors: their overlaps are in it.
+
+    Args:
+        network: paths of two edges, gates one per sample.
+        task: what it is trained on.
+        starts: a₀ of every mode, or {path: number or (modes,)}.
+        times: t = learning rate · step, increasing from 0 on, shape (T,).
+        path_modes: the modes of each path; those of its effective dataset if not given.
+
+    Raises:
+        ValueError: paths of another length, starts that are not positive, bad times.
+    """
+    times = checks.finite_array("times", times, 1, "(T,)")
+    network = network.reading(task)
+    paths = network.graph.paths
+    if any(len(path) != 3 for path in paths):
+        raise ValueError(f"network: expected paths of two edges, got {paths!r:.120}")
+    path_modes = pathway_modes(network, task) if path_modes is None else path_modes
+    start = jnp.concatenate([_starts(starts, path, path_modes[path]) for path in paths])
+    drive, coupling = couplings(network, task, path_modes)
+    strengths = _integrate(drive, coupling, start, times)  # (modes of all paths, T)
+    power = jnp.sum(task.targets**2) / (2 * task.num_samples)
+    gain = jnp.sum(drive[:, None] * strengths, axis=0)
+    losses = power - gain + jnp.sum(strengths * (coupling @ strengths), axis=0) / 2
+    ends = np.cumsum([len(path_modes[path].singular_values) for path in paths])[:-1]
+    return Race(dict(zip(paths, jnp.split(strengths, ends), strict=True)), losses)
+
+
+def _starts(starts, path: Path, found: Modes) -> Float[Array, " modes"]:
+    value = starts[path] if isinstance(starts, Mapping) else starts
+    start = jnp.broadcast_to(jnp.asarray(value, float), found.singular_values.shape)
+    if not isinstance(start, jax.core.Tracer) and not (start > 0).all():
+        raise ValueError(f"starts: expected numbers above 0 for {path!r}, got {value!r:.80}")
+    return start
+
+
+def couplings(
+    network: GatedNetwork, task: Task, path_modes: Mapping[Path, Modes]
+) -> tuple[Float[Array, " M"], Float[Array, "M M"]]:
+    """Return s_pα, (M,), and (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα), (M, M), of all M modes.
+
+    A mode answers to a sample with (u_pα) times its *response* r = v_pαᵀ g_p x; both numbers are
+    means over samples, s of r uᵀy and the coupling of r_pα r_jβ.
+    """
+    rows, responses, answers = network.graph.node_rows, [], []
+    for path, found in path_modes.items():
+        gate = path_gate(network, path, task.num_samples)
+        inputs = task.inputs[np.array(rows[path[0]])] * gate[None, :]
+        left = np.zeros((len(task.targets), found.left.shape[1]))
+        left[np.array(rows[path[2]])] = found.left
+        responses.append(found.right.T @ inputs)
+        answers.append(left.T)
+    response, answer = jnp.concatenate(responses), jnp.concatenate(answers)
+    drive = jnp.sum(response * (answer @ task.targets), axis=1) / task.num_samples
+    coupling = (answer @ answer.T) * (response @ response.T) / task.num_samples
+    return drive, coupling
+
+
+@jax.jit
+def _integrate(
+    drive: Float[Array, " M"],
+    coupling: Float[Array, "M M"],
+    start: Float[Array, " M"],
+    times: Float[Array, " T"],
+) -> Float[Array, "M T"]:
+    """Integrate ȧ = 2a (s − K a) in ln a, so that a small strength keeps its relative error."""
+    tolerance = 1e-8 if times.dtype == jnp.float64 else 1e-4
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(lambda _, log, __: 2 * (drive - coupling @ jnp.exp(log))),
+        diffrax.Tsit5(),
+        t0=0.0,
+        t1=times[-1],
+        dt0=None,
+        y0=jnp.log(start),
+        saveat=diffrax.SaveAt(ts=times),
+        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
+        max_steps=1_000_000,
+    )
+    return jnp.exp(solution.ys.T)

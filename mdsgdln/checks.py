@@ -66,6 +66,11 @@ def positive(name: str, value: Scalar) -> Scalar:
     return value
 
 
+def is_list(value: Numbers) -> bool:
+    """Return whether ``value`` is several numbers, traced ones included, not one."""
+    return isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
+
+
 def matrix(name: str, value: Numbers) -> Array:
     """Return ``value`` as an array of two axes, or raise ``ValueError``."""
     value = jnp.asarray(value)
@@ -92,7 +97,7 @@ def scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Sc
         if set(scale) != set(places):
             raise ValueError(f"scale: expected one for each of {list(places)}, got {list(scale)}")
         scale = [scale[place] for place in places]
-    scales = [scale] * len(places) if np.ndim(scale) == 0 else list(scale)
+    scales = list(scale) if is_list(scale) else [scale] * len(places)
     if len(scales) != len(places):
         raise ValueError(f"scale: expected a number or {len(places)}, got {len(scales)}")
     return [non_negative("scale", sigma) for sigma in scales]

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -129,8 +130,9 @@ def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge
     """
     network = network.reading(task)
     nodes = path_nodes(path)
-    gate = path_gate(network, nodes, task.num_samples)
     rows = network.graph.node_rows
-    inputs = task.inputs[np.array(rows[nodes[0]])] * gate[None, :]
-    targets = task.targets[np.array(rows[nodes[-1]])] * (gate != 0)[None, :]
+    with jax.ensure_compile_time_eval():  # known data stay known inside a compiled function
+        gate = path_gate(network, nodes, task.num_samples)
+        inputs = task.inputs[np.array(rows[nodes[0]])] * gate[None, :]
+        targets = task.targets[np.array(rows[nodes[-1]])] * (gate != 0)[None, :]
     return Task(inputs, targets, labels=task.labels)

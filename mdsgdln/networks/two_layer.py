@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import jax
 import numpy as np
 
 from mdsgdln import checks
@@ -33,11 +34,13 @@ def pathways(
     """
     gates = checks.finite_array("gates", gates, 2, "(K, P)")
     num_pathways, num_samples = gates.shape
+    with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
+        rows_of_gates = list(gates)
     if num_samples != task.num_samples:
         raise ValueError(
             f"gates: expected {task.num_samples} columns, one per sample, got {num_samples}"
         )
-    hidden = [num_hidden] * num_pathways if np.ndim(num_hidden) == 0 else list(num_hidden)
+    hidden = list(num_hidden) if checks.is_list(num_hidden) else [num_hidden] * num_pathways
     if len(hidden) != num_pathways:
         raise ValueError(
             f"num_hidden: expected one number or {num_pathways}, got {num_hidden!r:.80}"
@@ -62,6 +65,6 @@ def pathways(
         | {"output": len(task.targets)},
         [(view_names[views.index(seen)], name) for name, seen in zip(names, visible, strict=True)]
         + [(name, "output") for name in names],
-        node_gates=dict(zip(names, gates, strict=True)),
+        node_gates=dict(zip(names, rows_of_gates, strict=True)),
     )
     return network.on_graph(network.graph.with_rows(rows))

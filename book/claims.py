@@ -129,8 +129,9 @@ def digest_files(paths: Iterable[Path], *extra: str, root: Path = ROOT) -> str:
 
 
 def code_files(root: Path = ROOT) -> list[Path]:
-    """What a measured value depends on besides its chapter: package and tool chain."""
-    return [*(root / "mdsgdln").rglob("*.py"), root / "requirements.txt"]
+    """What a measured value depends on besides its chapter: package, tables and tool chain."""
+    tables = [*(root / "book/experiments").glob("*.py"), *(root / "book/results").glob("*.json*")]
+    return [*(root / "mdsgdln").rglob("*.py"), *tables, root / "requirements.txt"]
 
 
 def claim_digest(claim: Claim, root: Path = ROOT) -> str:

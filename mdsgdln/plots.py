@@ -19,7 +19,6 @@ COLOURS = sns.color_palette("colorblind").as_hex()
 DIVERGING = "RdBu_r"
 SEQUENTIAL = "viridis"
 PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and all
-PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and all
 
 
 def style(dark: bool = False) -> None:

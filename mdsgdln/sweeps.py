@@ -26,7 +26,7 @@ import pandas as pd
 from jax.experimental import multihost_utils
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from mdsgdln import checks, versions
 from mdsgdln.records import RecordFile
@@ -173,12 +173,13 @@ def _records(
     def fixed(setting):
         return {n: v for n, v in setting.items() if n in static or isinstance(v, bool | str)}
 
+    digest = versions.code_digest(experiment)
     groups: dict[str, list] = {}  # runs that share a compilation
     for setting in settings:
         groups.setdefault(setting_key(fixed(setting)), []).append(setting)
     for group in groups.values():
         frozen = fixed(group[0])
-        compiled = _compiled(experiment, tuple(frozen.items()), method)
+        compiled = _compiled(experiment, tuple(frozen.items()), method, digest)
         for first in range(0, len(group), size):
             chunk = group[first : first + size]
             traced = [{n: v for n, v in s.items() if n not in frozen} for s in chunk]
@@ -198,10 +199,13 @@ def _records(
 
 
 @lru_cache(maxsize=64)
-def _compiled(
-    experiment: Experiment, frozen: tuple[tuple[str, Any], ...], method: Method
-) -> Callable:
-    """Return the compiled experiment of one run's settings, or of an array of them."""
+def _compiled(experiment: Experiment, frozen: tuple, method: Method, digest: str) -> Callable:
+    """Return the compiled experiment of one run's settings, or of an array of them.
+
+    Kept for the next sweep of the same experiment, where the same means the same digest: in a
+    notebook a function stays what it is while a value that it reads changes.
+    """
+    del digest
 
     def run(traced):
         return experiment(**dict(frozen), **traced)

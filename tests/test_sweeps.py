@@ -170,6 +170,21 @@ def test_results_of_other_code_settings_or_method_are_refused(tmp_path):
         assert path.read_bytes() == before
 
 
+FACTOR = 2.0
+
+
+def read_global(seed):
+    return {"value": FACTOR * seed}
+
+
+def test_a_changed_value_is_computed_with_and_not_only_recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr(read_global, "__module__", "__main__")  # as if defined in a notebook
+    settings = sweeps.grid(seed=[1])
+    assert sweeps.sweep(read_global, settings, progress=False).value[0] == 2.0
+    monkeypatch.setattr(sys.modules[__name__], "FACTOR", 3.0)
+    assert sweeps.sweep(read_global, settings, progress=False).value[0] == 3.0
+
+
 def test_one_writer_at_a_time(tmp_path):
     with (
         records.RecordFile(tmp_path / "file", {"a": 1}),

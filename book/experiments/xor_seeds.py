@@ -17,4 +17,7 @@ def experiment(margin: float, seed: int) -> dict:
     weights = NETWORK.init(jax.random.key(seed), SCALE)
     losses = training.train(NETWORK, weights, tasks.xor(margin), RATE, NUM_STEPS).losses
     times = RATE * jnp.arange(NUM_STEPS)
-    return {"half_loss_time": jnp.interp(-losses[0] / 2, -losses, times)}
+    return {
+        "half_loss_time": jnp.interp(-losses[0] / 2, -losses, times),
+        "final_loss": losses[-1],
+    }

@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from mdsgdln import records, sweeps, versions
+from mdsgdln_book.experiments.grids import GRIDS, STATIC
 
 BOOK = Path(__file__).resolve().parent
-NAMES = sorted(path.stem for path in (BOOK / "experiments").glob("[!_]*.py"))
+NAMES = sorted(GRIDS)
 TOLERANCE = 1e-6  # relative; another machine rounds differently
 
 
@@ -34,7 +35,7 @@ def find(name: str) -> tuple[ModuleType, Path]:
 
 def settings(name: str) -> list[dict]:
     """Return the settings of a table's runs."""
-    return sweeps.grid(**find(name)[0].GRID)
+    return sweeps.grid(**GRIDS[name])
 
 
 def is_fresh(name: str) -> bool:
@@ -53,7 +54,7 @@ def fill(name: str) -> pd.DataFrame:
     header, _ = records.read(path)
     if header is not None and header["code"] != versions.code_digest(module.experiment):
         path.unlink()
-    return sweeps.sweep(module.experiment, settings(name), path, static=module.STATIC)
+    return sweeps.sweep(module.experiment, settings(name), path, static=STATIC.get(name, ()))
 
 
 def load(name: str, seed: int = 0) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Comparing a ReLU network with the gated networks that imitate it."""
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import jax
@@ -43,7 +44,7 @@ def deviation(losses: Numbers, reference: Numbers) -> float | Float[Array, ""]:
 
 
 def context_candidate(
-    task: Task, num_contexts: int, subset_size: int, num_hidden: int
+    task: Task, num_contexts: int, subset_size: int, num_hidden: int | Sequence[int]
 ) -> GatedNetwork:
     """Return the candidate ReLN of a contextual task (MHS Figs. 3 and 5).
 
@@ -55,7 +56,7 @@ def context_candidate(
         task: as from ``tasks.contextual``.
         num_contexts: C.
         subset_size: k, contexts in which a contextual pathway is on.
-        num_hidden: neurons of each pathway.
+        num_hidden: neurons of a pathway, or one number per pathway.
 
     Raises:
         ValueError: k outside of 1 … C, or a task that has not C contexts.

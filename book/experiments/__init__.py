@@ -1,1 +1,1 @@
-"""Experiments too long for a chapter: an `experiment`, its `GRID` and what is `STATIC` in it."""
+"""Experiments too long for a chapter, one a module; `grids` says with which settings they run."""

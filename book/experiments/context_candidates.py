@@ -14,9 +14,6 @@ STRUCTURES = {
     "5 contexts": [["tree"] * 5],
 }
 
-GRID = {"case": list(STRUCTURES), "seed": range(5)}
-STATIC = ()
-
 
 def experiment(case: str, seed: int) -> dict:
     """Train the ReLU network and each candidate; return deviations and thinned loss curves."""

@@ -8,13 +8,6 @@ RELU_HIDDEN, PATHWAY_HIDDEN, SCALE = 700, 100, 0.005 / 700
 NUM_STEPS, SUM_STEP = 8001, 0.001
 STRUCTURES = {"trees": ["tree"] * 3, "tree, ring, cross": ["tree", "ring", "cross"]}
 
-GRID = {
-    "case": list(STRUCTURES),
-    "ratio": [0.25, 0.5, 0.7071, 1.0, 1.4142, 2.0, 2.8284, 4.0],
-    "seed": range(3),
-}
-STATIC = ()
-
 
 def experiment(case: str, ratio: float, seed: int) -> dict:
     """Return the deviation of the all-but-one network with ``ratio`` times the ReLU network's σ."""

@@ -9,14 +9,6 @@ SUM_STEP, NUM_STEPS = 0.001, 12_001
 STRUCTURES = {f"{c} contexts": ["tree"] * c for c in range(2, 7)}
 STRUCTURES["tree, ring, cross"] = ["tree", "ring", "cross"]
 
-GRID = {
-    "case": list(STRUCTURES),
-    "scale": [1e-3, 1e-4, 7e-6],
-    "hidden": [50, 200],
-    "seed": range(5),
-}
-STATIC = ("hidden",)
-
 
 def experiment(case: str, scale: float, hidden: int, seed: int) -> dict:
     """Train the all-but-one network jointly; return the deviation of each prediction."""

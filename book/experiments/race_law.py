@@ -10,13 +10,6 @@ NUM_ITEMS, HIDDEN = 2, 20
 SUM_STEP, NUM_STEPS = 0.01, 6000
 STRENGTH = 1.0  # κ, the singular value of a tree of two items without its mean
 
-GRID = {
-    "kind": [f"{c} contexts, {k} on" for c in range(3, 9) for k in range(1, c)],
-    "scale": [1e-3, 1e-5, 1e-7, 1e-9],
-    "seed": range(3),
-}
-STATIC = ()
-
 
 def experiment(kind: str, scale: float, seed: int) -> dict:
     """Return the time at which half of the residual is learned, per κ and ln(1/a₀)/2."""

@@ -8,9 +8,6 @@ from mdsgdln import networks, tasks, training
 RATE, NUM_STEPS, SCALE = 0.02, 1500, 2e-4
 NETWORK = networks.ReLUNetwork((3, 128, 1))
 
-GRID = {"margin": [0.0, 0.25, 0.5, 0.7, 0.9, 1.0, 1.25, 1.5, 2.0, 2.5], "seed": range(1000)}
-STATIC = ()
-
 
 def experiment(margin: float, seed: int) -> dict:
     """Train once; return the time at which the loss passes half of its start."""

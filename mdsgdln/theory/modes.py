@@ -1,6 +1,5 @@
 """Closed-form trajectories of the modes of deep linear networks (MHS App. A.1)."""
 
-import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +9,7 @@ from mdsgdln import checks
 from mdsgdln.checks import Numbers, Scalar
 from mdsgdln.statistics import Modes
 from mdsgdln.tasks import Task
+from mdsgdln.theory.integration import integrate
 
 
 def _columns(singular_values: Numbers, input_variances: Numbers, starts: Numbers):
@@ -109,24 +109,11 @@ def _integrate(
 ) -> Float[Array, "modes T"]:
     """Integrate ȧ = L a^{2−2/L} (s − d a) in ln a; compiled once for all depths."""
 
-    def growth(_, log_strength, depth):
+    def growth(log_strength):
         strength = jnp.exp(log_strength)
         return depth * strength ** (1 - 2 / depth) * (s - d * strength)
 
-    tolerance = 1e-9 if times.dtype == jnp.float64 else 1e-5
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(growth),
-        diffrax.Tsit5(),
-        t0=0.0,
-        t1=times[-1],
-        dt0=None,
-        y0=jnp.log(start),
-        args=depth,
-        saveat=diffrax.SaveAt(ts=times),
-        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
-        max_steps=100_000,
-    )
-    return jnp.exp(solution.ys.T)
+    return jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-9).T)
 
 
 def mode_losses(task: Task, modes: Modes, strengths: Float[Array, "modes T"]) -> Float[Array, " T"]:

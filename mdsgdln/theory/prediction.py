@@ -7,9 +7,9 @@ dominates is part of the prediction.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
-import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,6 +20,7 @@ from mdsgdln.checks import Numbers, Scalar
 from mdsgdln.networks import GatedNetwork, LinearNetwork, pathways
 from mdsgdln.statistics import Modes, effective_dataset, modes, path_gate
 from mdsgdln.tasks import Task
+from mdsgdln.theory.integration import integrate
 from mdsgdln.theory.starts import expected_start
 
 TOLERANCE = 1e-6  # of the integration, relative
@@ -81,7 +82,8 @@ def predict_losses(
     system = reduce(network, task, scale)
     if system is None:
         return jnp.full(len(times), jnp.sum(task.targets**2) / (2 * task.num_samples))
-    return _integrate(system, times, step)
+    exact = not isinstance(step, jax.core.Tracer) and step == 0
+    return _integrate(system, times, step, exact=exact)
 
 
 def _as_gated(network: LinearNetwork, task: Task, scale):
@@ -181,29 +183,21 @@ def loss(system: Reduced) -> Float[Array, ""]:
     return jnp.sum(error**2) / (2 * system.inputs.shape[1])
 
 
-@jax.jit
+@partial(jax.jit, static_argnames="exact")
 def _integrate(system: Reduced, times: Float[Array, " T"], step: Scalar) -> Float[Array, " T"]:
-    """Integrate the flow and return the loss at ``times``."""
+    """Integrate the flow, exact or as steps of that size follow it; return the loss at ``times``."""
 
     def at(weights: PyTree) -> Reduced:
         return system._replace(first=weights[0], second=weights[1])
 
-    def descent(_, weights, __):
+    def descent(weights):
+        if exact:
+            return flow(at(weights))
         velocity, change = jax.jvp(lambda w: flow(at(w)), (weights,), (flow(at(weights)),))
         return jax.tree.map(lambda v, c: v - step / 2 * c, velocity, change)
 
     start = (system.first, system.second)
     size = jnp.sqrt(jnp.mean(system.first**2) + jnp.mean(system.second**2))
-    tolerance = TOLERANCE if times.dtype == jnp.float64 else 1e-4
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(descent),
-        diffrax.Tsit5(),
-        t0=0.0,
-        t1=times[-1],
-        dt0=None,
-        y0=start,
-        saveat=diffrax.SaveAt(ts=times, fn=lambda _, weights, __: loss(at(weights))),
-        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance * size),
-        max_steps=1_000_000,
+    return integrate(
+        descent, start, times, TOLERANCE, TOLERANCE * size, output=lambda weights: loss(at(weights))
     )
-    return solution.ys

@@ -7,7 +7,6 @@ The singular vectors stay those of the effective datasets. Where they turn durin
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +18,7 @@ from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import Modes, effective_dataset, modes, path_gate
 from mdsgdln.tasks import Task
+from mdsgdln.theory.integration import integrate
 
 
 class Race(NamedTuple):
@@ -127,16 +127,11 @@ def _integrate(
     times: Float[Array, " T"],
 ) -> Float[Array, "M T"]:
     """Integrate ȧ = 2a (s − K a) in ln a, so that a small strength keeps its relative error."""
-    tolerance = 1e-8 if times.dtype == jnp.float64 else 1e-4
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(lambda _, log, __: 2 * (drive - coupling @ jnp.exp(log))),
-        diffrax.Tsit5(),
-        t0=0.0,
-        t1=times[-1],
-        dt0=None,
-        y0=jnp.log(start),
-        saveat=diffrax.SaveAt(ts=times),
-        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
-        max_steps=1_000_000,
+    return jnp.exp(
+        integrate(
+            lambda log_strengths: 2 * (drive - coupling @ jnp.exp(log_strengths)),
+            jnp.log(start),
+            times,
+            tolerance=1e-8,
+        ).T
     )
-    return jnp.exp(solution.ys.T)

@@ -1,0 +1,29 @@
+"""Which runs each table holds: apart from the experiments, so that runs may be added."""
+
+CASES = ["3 contexts", "tree, ring, cross", "4 contexts", "5 contexts"]
+
+GRIDS = {
+    "context_candidates": {"case": CASES, "seed": range(5)},
+    "hidden_fit": {
+        "case": ["trees", "tree, ring, cross"],
+        "ratio": [0.25, 0.5, 0.7071, 1.0, 1.4142, 2.0, 2.8284, 4.0],
+        "seed": range(3),
+    },
+    "prediction": {
+        "case": ["2 contexts", *CASES, "6 contexts"],
+        "scale": [1e-3, 1e-4, 7e-6],
+        "hidden": [50, 200],
+        "seed": range(5),
+    },
+    "race_law": {
+        "kind": [f"{c} contexts, {k} on" for c in range(3, 9) for k in range(1, c)],
+        "scale": [1e-3, 1e-5, 1e-7, 1e-9],
+        "seed": range(3),
+    },
+    "xor_seeds": {
+        "margin": [0.0, 0.25, 0.5, 0.7, 0.9, 1.0, 1.25, 1.5, 2.0, 2.5],
+        "seed": range(1000),
+    },
+}
+
+STATIC = {"prediction": ("hidden",)}  # settings that fix shapes; text always does

@@ -184,8 +184,10 @@ def loss(system: Reduced) -> Float[Array, ""]:
 
 
 @partial(jax.jit, static_argnames="exact")
-def _integrate(system: Reduced, times: Float[Array, " T"], step: Scalar) -> Float[Array, " T"]:
-    """Integrate the flow, exact or as steps of that size follow it; return the loss at ``times``."""
+def _integrate(
+    system: Reduced, times: Float[Array, " T"], step: Scalar, *, exact: bool
+) -> Float[Array, " T"]:
+    """Return the loss along the flow, the exact one or that of steps of the given size."""
 
     def at(weights: PyTree) -> Reduced:
         return system._replace(first=weights[0], second=weights[1])

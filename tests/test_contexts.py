@@ -79,6 +79,18 @@ def test_closed_form_is_the_limit_of_training_on_the_final_residual(num_contexts
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.1)
 
 
+@pytest.mark.parametrize("num_contexts", [3, 5])
+@pytest.mark.parametrize("start", [1e-2, 1e-6, 2.55e-9, 1e-15])
+def test_race_reduction_from_any_start(num_contexts, start):
+    task = tasks.contextual(num_contexts)
+    network = reln.context_candidate(task, num_contexts, num_contexts - 1, 2)
+    times = 0.001 * task.num_samples * np.arange(0, 16_000, 40)
+    losses = theory.race_reduction(network, task, start, times).losses
+    power = float(jnp.sum(task.targets**2)) / (2 * task.num_samples)
+    assert losses[0] == pytest.approx(power, rel=0.05)
+    assert losses[-1] < 0.25 * power and (jnp.diff(losses) < 1e-9).all()
+
+
 def test_race_reduction_of_one_pathway_is_equation_seven():
     task = tasks.semantic(num_items=4)
     network = networks.pathways(task, np.ones((1, 4)), 5)

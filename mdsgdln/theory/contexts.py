@@ -20,9 +20,10 @@ def contextual_closed_form(
 ) -> Float[Array, " T"]:
     """Return the loss of the all-but-one network, its contextual pathways on the final residual.
 
-    One and the same structure H in the common block and in every context. The common pathway learns
-    the modes of the full data (MHS Eq. 7). What it leaves in block c and context c' is
-    H̃ (δ_cc' − 1/C), H̃ = H without its mean over items; with singular values σ of H̃, P = n C,
+    One and the same structure H in the common block and in every context, whose items all have the
+    same summed similarity (**1** is an eigenvector of HᵀH, as for trees and rings). The common
+    pathway learns the modes of the full data (MHS Eq. 7). What it leaves in block c and context c'
+    is H̃ (δ_cc' − 1/C), H̃ = H without its mean over items; with singular values σ of H̃, P = n C,
     s = σ √((C−1)/C)/P and d = (C−1)/P, each mode of the C contextual pathways follows
     ȧ = 2a (s − a d/(C−1)), and L = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
 

@@ -110,7 +110,7 @@ def _integrate(
     """Integrate ȧ = L a^{2−2/L} (s − d a) in ln a; compiled once for all depths."""
 
     def growth(log_strength):
-        strength = jnp.exp(log_strength)
+        strength = jnp.exp(jnp.minimum(log_strength, 100.0))  # a trial step may be far too long
         return depth * strength ** (1 - 2 / depth) * (s - d * strength)
 
     return jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-9).T)

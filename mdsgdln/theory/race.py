@@ -127,11 +127,9 @@ def _integrate(
     times: Float[Array, " T"],
 ) -> Float[Array, "M T"]:
     """Integrate ȧ = 2a (s − K a) in ln a, so that a small strength keeps its relative error."""
-    return jnp.exp(
-        integrate(
-            lambda log_strengths: 2 * (drive - coupling @ jnp.exp(log_strengths)),
-            jnp.log(start),
-            times,
-            tolerance=1e-8,
-        ).T
-    )
+
+    def growth(log_strengths):
+        bounded = jnp.minimum(log_strengths, 100.0)  # a trial step may be far too long: no infinity
+        return 2 * (drive - coupling @ jnp.exp(bounded))
+
+    return jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-8).T)

@@ -35,8 +35,8 @@ Setting = Mapping[str, Any]
 Experiment = Callable[..., Mapping[str, Any]]
 Method = Literal["turn", "batch"]
 
-# By measurement (benchmarks/sweeps.py). On two CPU cores 16 runs at once are up to a third faster than
-# in turn, 64 at once up to twice as slow: in turn is never far off, and takes the least memory.
+# By measurement (benchmarks/sweeps.py). On two CPU cores 16 runs at once are up to a third faster
+# than in turn, 64 at once up to twice as slow: in turn is never far off, with the least memory.
 FASTEST: dict[str, Method] = {"cpu": "turn", "gpu": "batch", "tpu": "batch"}
 
 

@@ -16,6 +16,7 @@ runs over them.
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from os import PathLike
 from typing import Any, Literal
@@ -94,20 +95,17 @@ def sweep(
     keys = [setting_key(setting) for setting in settings]
     size = 1 if method == "turn" else _divisible(chunk_size)
     writes = path is not None and jax.process_index() == 0
-    file = RecordFile(path, _header(experiment, method, size)) if writes else None
-    try:
-        done = {setting_key(record["setting"]): record for record in file or ()}
+    file = RecordFile(path, _header(experiment, method, size)) if writes else nullcontext(())
+    with file as records:
+        done = {setting_key(record["setting"]): record for record in records}
         done = _same_on_all_hosts({key: done[key] for key in keys if key in done})
         pending = [setting for setting in settings if setting_key(setting) not in done]
         with tqdm(total=len(keys), initial=len(done), disable=not progress) as bar:
             for record in _records(experiment, pending, static, method, size):
-                if file is not None:
-                    file.append(record)
+                if writes:
+                    records.append(record)
                 done[setting_key(record["setting"])] = record
                 bar.update()
-    finally:
-        if file is not None:
-            file.__exit__()
     return table(settings, [done[key] for key in keys])
 
 

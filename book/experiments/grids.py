@@ -15,6 +15,11 @@ GRIDS = {
         "hidden": [50, 200],
         "seed": range(5),
     },
+    "prediction_limits": {
+        "hidden": [2, 4, 16, 100, 500],
+        "scale": [1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0],
+        "seed": range(5),
+    },
     "race_law": {
         "kind": [f"{c} contexts, {k} on" for c in range(3, 9) for k in range(1, c)],
         "scale": [1e-3, 1e-5, 1e-7, 1e-9],
@@ -26,4 +31,7 @@ GRIDS = {
     },
 }
 
-STATIC = {"prediction": ("hidden",)}  # settings that fix shapes; text always does
+STATIC = {
+    "prediction": ("hidden",),
+    "prediction_limits": ("hidden", "scale"),
+}  # settings that fix shapes; text always does

@@ -40,20 +40,23 @@ def settings(name: str) -> list[dict]:
 
 def is_fresh(name: str) -> bool:
     """Return whether a table holds all its settings, made by the code as it is now."""
+    return set(fresh_rows(name)) >= set(map(sweeps.setting_key, settings(name)))
+
+
+def fresh_rows(name: str) -> dict[str, dict]:
+    """Return the records of a table by their setting, none if other code made them."""
     module, path = find(name)
     header, rows = records.read(path)
     if header is None or header["code"] != versions.code_digest(module.experiment):
-        return False
-    found = {sweeps.setting_key(row["setting"]) for row in rows}
-    return found >= set(map(sweeps.setting_key, settings(name)))
+        return {}
+    return {sweeps.setting_key(row["setting"]): row for row in rows}
 
 
 def fill(name: str) -> pd.DataFrame:
     """Compute what is missing in a table; one made by other code is begun again."""
     module, path = find(name)
-    header, _ = records.read(path)
-    if header is not None and header["code"] != versions.code_digest(module.experiment):
-        path.unlink()
+    if not fresh_rows(name):
+        path.unlink(missing_ok=True)
     return sweeps.sweep(module.experiment, settings(name), path, static=STATIC.get(name, ()))
 
 
@@ -64,10 +67,9 @@ def load(name: str, seed: int = 0) -> pd.DataFrame:
         ValueError: the table is missing, older than its code, or its entry is not what comes out.
     """
     module, path = find(name)
-    if not is_fresh(name):
+    rows, runs = fresh_rows(name), settings(name)
+    if not set(rows) >= set(map(sweeps.setting_key, runs)):
         raise ValueError(f"name: {path} is missing or older than its code; run make tables")
-    rows = {sweeps.setting_key(row["setting"]): row for row in records.read(path)[1]}
-    runs = settings(name)
     drawn = random.Random(seed).choice(runs)
     stored = rows[sweeps.setting_key(drawn)]["results"]
     for result, value in module.experiment(**drawn).items():

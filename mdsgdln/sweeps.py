@@ -95,13 +95,15 @@ def sweep(
     keys = [setting_key(setting) for setting in settings]
     size = 1 if method == "turn" else _divisible(chunk_size)
     writes = path is not None and jax.process_index() == 0
-    file = RecordFile(path, _header(experiment, method, size)) if writes else nullcontext(())
+    digest = versions.code_digest(experiment)
+    header = _header(experiment, method, size, digest)
+    file = RecordFile(path, header) if writes else nullcontext(())
     with file as records:
         done = {setting_key(record["setting"]): record for record in records}
         done = _same_on_all_hosts({key: done[key] for key in keys if key in done})
         pending = [setting for setting in settings if setting_key(setting) not in done]
         with tqdm(total=len(keys), initial=len(done), disable=not progress) as bar:
-            for record in _records(experiment, pending, static, method, size):
+            for record in _records(experiment, pending, static, method, size, digest):
                 if writes:
                     records.append(record)
                 done[setting_key(record["setting"])] = record
@@ -142,10 +144,10 @@ def setting_key(setting: Setting) -> str:
     return json.dumps(setting, sort_keys=True)
 
 
-def _header(experiment: Experiment, method: Method, size: int) -> dict:
+def _header(experiment: Experiment, method: Method, size: int, digest: str) -> dict:
     return {
         "experiment": getattr(experiment, "__qualname__", repr(experiment)),
-        "code": versions.code_digest(experiment),
+        "code": digest,
         "libraries": versions.library_versions(),
         "platform": jax.default_backend(),
         "double_precision": bool(jax.config.jax_enable_x64),
@@ -166,13 +168,13 @@ def _records(
     static: Sequence[str],
     method: Method,
     size: int,
+    digest: str,
 ) -> Iterator[dict]:
     """Yield a record per setting, in the order in which they finish."""
 
     def fixed(setting):
         return {n: v for n, v in setting.items() if n in static or isinstance(v, bool | str)}
 
-    digest = versions.code_digest(experiment)
     groups: dict[str, list] = {}  # runs that share a compilation
     for setting in settings:
         groups.setdefault(setting_key(fixed(setting)), []).append(setting)

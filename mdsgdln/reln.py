@@ -1,7 +1,9 @@
-"""Comparing a ReLU network with the gated networks that imitate it."""
+"""A ReLU network beside the gated networks that equal it (MHS Def. 3.1) or imitate it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -9,10 +11,115 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln.checks import Numbers, Scalar
 from mdsgdln.gates import context_gates
-from mdsgdln.networks import GatedNetwork, pathways
+from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, pathways
 from mdsgdln.tasks import Task
+from mdsgdln.theory import predict_losses
+from mdsgdln.training import DivergenceError
+
+
+class Exact(NamedTuple):
+    """A ReLU network and its exact ReLN, trained side by side.
+
+    Attributes:
+        losses: of the ReLU network before each update, shape (num_steps,).
+        gated_losses: of the gated network, shape (num_steps,).
+        differences: largest |ŷ_ReLU − ŷ_gated| over samples and outputs, shape (num_steps,).
+        weights: of the ReLU network after the last update.
+        gated_weights: of the gated network.
+    """
+
+    losses: Float[Array, " num_steps"]
+    gated_losses: Float[Array, " num_steps"]
+    differences: Float[Array, " num_steps"]
+    weights: list[Array]
+    gated_weights: list[Array]
+
+
+def exact(
+    network: ReLUNetwork,
+    weights: Sequence[Numbers],
+    task: Task,
+    learning_rate: Scalar,
+    num_steps: int,
+    freeze_at: Scalar | None = None,
+) -> Exact:
+    """Train a ReLU network and the gated network that has its activity as gates (MHS Def. 3.1).
+
+    Both start from ``weights`` and go down their own gradient from there. The gated network is
+    linear but for its gates, one per hidden neuron and sample: at each step step(z), with z the
+    input of the ReLU network's neuron. They are given to it, and no gradient passes through them.
+
+    Args:
+        network: the ReLU network, with one hidden layer or more.
+        weights: initial weights of both.
+        task: what they are trained on, all samples at each update.
+        learning_rate: step size on the mean loss.
+        num_steps: number of updates.
+        freeze_at: step from which on the gated network keeps the gates it then has; never if not
+            given. It may be traced.
+
+    Raises:
+        ValueError: weights or task that do not fit the network, or a bad number.
+        DivergenceError: a loss became non-finite.
+    """
+    if not isinstance(network, ReLUNetwork):
+        raise ValueError(f"network: expected a ReLUNetwork, got {network!r:.80}")
+    checks.positive("learning_rate", learning_rate)
+    checks.positive_integer("num_steps", num_steps)
+    freeze_at = num_steps if freeze_at is None else checks.non_negative("freeze_at", freeze_at)
+    network = network.reading(task)
+    network.check_weights(weights)
+    weights = [
+        checks.finite_array(f"weights[{layer}]", weight, 2, "(N_{l+1}, N_l)")
+        for layer, weight in enumerate(weights)
+    ]
+    result = _side_by_side(network, weights, task, learning_rate, freeze_at, num_steps=num_steps)
+    for losses in (result.losses, result.gated_losses):
+        if not isinstance(losses, jax.core.Tracer) and not np.isfinite(losses).all():
+            raise DivergenceError(
+                f"learning_rate: a loss became non-finite; {learning_rate!r} is too large"
+            )
+    return result
+
+
+@partial(jax.jit, static_argnames="num_steps")
+def _side_by_side(
+    network: ReLUNetwork,
+    weights: list[Array],
+    task: Task,
+    learning_rate: Scalar,
+    freeze_at: Scalar,
+    *,
+    num_steps: int,
+) -> Exact:
+    linear = LinearNetwork(network.sizes)
+
+    def loss(weights, network, gates=None):
+        outputs = network.apply(weights, task.inputs, gates)
+        return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples), outputs
+
+    value_and_gradient = jax.value_and_grad(loss, has_aux=True)
+
+    def descend(weights, gradient):
+        return jax.tree.map(lambda w, g: w - learning_rate * g, weights, gradient)
+
+    def step(state, index):
+        relu_weights, linear_weights, gates = state
+        now = network.gates(relu_weights, task.inputs)
+        gates = jax.tree.map(lambda g, kept: jnp.where(index <= freeze_at, g, kept), now, gates)
+        (value, outputs), gradient = value_and_gradient(relu_weights, network)
+        (gated_value, gated_outputs), gated_gradient = value_and_gradient(
+            linear_weights, linear, gates
+        )
+        difference = jnp.abs(outputs - gated_outputs).max()
+        state = descend(relu_weights, gradient), descend(linear_weights, gated_gradient), gates
+        return state, (value, gated_value, difference)
+
+    state = weights, weights, network.gates(weights, task.inputs)
+    (weights, gated_weights, _), records = jax.lax.scan(step, state, jnp.arange(num_steps))
+    return Exact(*records, weights, gated_weights)
 
 
 def deviation(losses: Numbers, reference: Numbers) -> float | Float[Array, ""]:
@@ -76,3 +183,35 @@ def context_candidate(
     masks[1:, num_items:] = 0
     gates = context_gates(num_items, num_contexts, subsets)
     return pathways(task, gates, num_hidden, masks)
+
+
+def race(
+    task: Task, candidates: Mapping[str, GatedNetwork], scale: Scalar, times: Numbers
+) -> dict[str, Float[Array, " T"]]:
+    """Predict the loss of every candidate, from its data and σ alone, and rank them.
+
+    The faster of two is the one whose loss sums to less over the given times, so these should reach
+    to where the best has learned. For a fair race all have the same number of neurons in all.
+
+    Args:
+        task: what they would be trained on.
+        candidates: {name: two-layer gated network}.
+        scale: σ of all initial weights.
+        times: t = learning rate · number of steps, increasing, shape (T,).
+
+    Returns:
+        {name: loss at those times, shape (T,)}, the fastest first.
+
+    Raises:
+        ValueError: no candidate, one that is not two-layer, or bad numbers.
+    """
+    if not isinstance(candidates, Mapping) or not candidates:
+        raise ValueError(f"candidates: expected {{name: gated network}}, got {candidates!r:.80}")
+    checks.non_negative("scale", scale)
+    times = checks.finite_array("times", times, 1, "(T,)")
+    if len(times) < 2:
+        raise ValueError("times: expected at least two times, got one")
+    losses = {
+        name: predict_losses(network, task, scale, times) for name, network in candidates.items()
+    }
+    return dict(sorted(losses.items(), key=lambda item: float(jnp.trapezoid(item[1], times))))

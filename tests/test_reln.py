@@ -1,10 +1,11 @@
-"""The deviation of loss curves."""
+"""The exact ReLN, the deviation of loss curves, races between gatings."""
 
+import jax
 import numpy as np
 import pytest
 from bad_input import BAD_INPUT
 
-from mdsgdln import reln
+from mdsgdln import networks, reln, tasks, theory, training
 
 REFERENCE = np.array([1.0, 0.5, 0.2, 0.005])
 
@@ -31,3 +32,129 @@ def test_deviation_is_the_summed_difference_over_the_summed_reference():
 def test_bad_curves_are_named(losses, reference, name):
     with pytest.raises(BAD_INPUT, match=name):
         reln.deviation(losses, reference)
+
+
+TASK = tasks.contextual(num_contexts=2, num_items=4)
+RATE, STEPS = 0.1, 300
+
+
+def relu_start(*hidden, scale=0.1):
+    network = networks.ReLUNetwork((len(TASK.inputs), *hidden, len(TASK.targets)))
+    return network, network.init(jax.random.key(0), scale)
+
+
+@pytest.mark.parametrize("hidden", [(20,), (15, 12), (9, 8, 7)])
+def test_a_relu_network_and_its_exact_reln_agree_at_every_step(hidden):
+    network, weights = relu_start(*hidden, scale=0.3)
+    result = reln.exact(network, weights, TASK, RATE, STEPS)
+    alone = training.train(network, weights, TASK, RATE, STEPS)
+    np.testing.assert_allclose(result.losses, alone.losses, rtol=1e-12)
+    np.testing.assert_allclose(result.gated_losses, alone.losses, rtol=1e-12)
+    assert result.differences.shape == (STEPS,)
+    assert result.differences.max() < 1e-12
+    for ours, theirs in zip(result.gated_weights, alone.weights, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+
+
+def test_gates_do_change_on_the_way_and_both_networks_learn():
+    network, weights = relu_start(20)
+    result = reln.exact(network, weights, TASK, RATE, STEPS)
+    before, after = (network.gates(w, TASK.inputs)[0] for w in (weights, result.weights))
+    assert (before != after).any()
+    assert result.gated_losses[-1] < 0.5 * result.gated_losses[0]
+
+
+@pytest.mark.parametrize("step", [0, 120])
+def test_frozen_gates_are_a_gated_network_with_a_gate_per_neuron(step):
+    network, weights = relu_start(20)
+    result = reln.exact(network, weights, TASK, RATE, STEPS, freeze_at=step)
+    until = training.train(network, weights, TASK, RATE, step).weights if step else weights
+    (gates,) = network.gates(until, TASK.inputs)
+    gated = networks.GatedNetwork(
+        {"in": network.sizes[0], "hidden": 20, "out": network.sizes[2]},
+        [("in", "hidden"), ("hidden", "out")],
+        {"hidden": gates},
+    )
+    start = {("in", "hidden"): until[0], ("hidden", "out"): until[1]}
+    frozen = training.train(gated, start, TASK, RATE, STEPS - step)
+    np.testing.assert_allclose(result.gated_losses[step:], frozen.losses, rtol=1e-10)
+    np.testing.assert_allclose(result.gated_weights[1], frozen.weights["hidden", "out"], atol=1e-10)
+    assert result.differences[: step + 1].max() < 1e-12  # they part after the step of freezing
+    assert result.differences[-1] > 1e-3
+
+
+def test_freezing_time_may_be_traced():
+    network, weights = relu_start(20)
+    steps = np.array([0, 120])
+    many = jax.vmap(
+        lambda s: reln.exact(network, weights, TASK, RATE, STEPS, freeze_at=s).gated_losses
+    )(steps)
+    for step, losses in zip(steps, many, strict=True):
+        one = reln.exact(network, weights, TASK, RATE, STEPS, freeze_at=int(step))
+        np.testing.assert_allclose(losses, one.gated_losses, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"network": networks.LinearNetwork((6, 20, 21))}, "network"),
+        ({"weights": [np.zeros((20, 6))]}, "weights"),
+        ({"weights": [np.full((20, 6), np.nan), np.zeros((21, 20))]}, "weights"),
+        ({"task": tasks.xor(1.0)}, "inputs"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"learning_rate": 1e6, "freeze_at": 0}, "learning_rate"),
+        ({"num_steps": 0}, "num_steps"),
+        ({"freeze_at": -1}, "freeze_at"),
+        ({"freeze_at": np.inf}, "freeze_at"),
+    ],
+)
+def test_bad_arguments_of_exact_are_named(change, name):
+    network, weights = relu_start(20)
+    arguments = {
+        "network": network,
+        "weights": weights,
+        "task": TASK,
+        "learning_rate": RATE,
+        "num_steps": 10,
+    }
+    with pytest.raises(BAD_INPUT, match=name):
+        reln.exact(**arguments | change)
+
+
+@pytest.mark.parametrize(("margin", "fastest"), [(0.5, "four"), (1.25, "two")])
+def test_race_ranks_what_predict_losses_says(margin, fastest):
+    task = tasks.xor(margin)
+    times = np.linspace(0, 40, 81)
+    candidates = {
+        "two": networks.pathways(task, np.kron(np.eye(2), np.ones(2)), 64),
+        "four": networks.pathways(task, np.eye(4), 32),
+    }
+    ranked = reln.race(task, candidates, 2e-4, times)
+    assert next(iter(ranked)) == fastest
+    assert set(ranked) == set(candidates)
+    for name, network in candidates.items():
+        np.testing.assert_array_equal(
+            ranked[name], theory.predict_losses(network, task, 2e-4, times)
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"candidates": {}}, "candidates"),
+        ({"candidates": [1]}, "candidates"),
+        ({"scale": -1.0}, "scale"),
+        ({"times": [0.0]}, "times"),
+        ({"times": [1.0, 0.0]}, "times"),
+    ],
+)
+def test_bad_races_are_named(change, name):
+    task = tasks.xor(1.0)
+    arguments = {
+        "task": task,
+        "candidates": {"four": networks.pathways(task, np.eye(4), 2)},
+        "scale": 1e-3,
+        "times": [0.0, 1.0],
+    }
+    with pytest.raises(BAD_INPUT, match=name):
+        reln.race(**arguments | change)

@@ -1,0 +1,100 @@
+"""Several input and output domains, of which some pairs are trained (NRR Figs. 4–7)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Bool
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers
+from mdsgdln.tasks.task import Task
+
+
+def trained_routes(num_domains: int, num_trained: int) -> Bool[np.ndarray, "M_in M_out"]:
+    """Return which routes are trained: input domain i with outputs i − ⌊(Q−1)/2⌋ … i + ⌊Q/2⌋.
+
+    Args:
+        num_domains: M; output domains are counted modulo M.
+        num_trained: Q (K in NRR Fig. 4), output domains trained with each input domain.
+
+    Raises:
+        ValueError: Q above M, or a number that is not a positive integer.
+    """
+    num_domains = checks.positive_integer("num_domains", num_domains)
+    num_trained = checks.positive_integer("num_trained", num_trained)
+    if num_trained > num_domains:
+        raise ValueError(f"num_trained: expected at most {num_domains}, got {num_trained}")
+    distance = np.arange(num_domains)[None, :] - np.arange(num_domains)[:, None]
+    return (distance + (num_trained - 1) // 2) % num_domains < num_trained
+
+
+def hierarchy() -> Task:
+    """Four items in two groups: seven properties of unequal strength (NRR Fig. 4c)."""
+    groups = [[4, 4, 0, 0], [0, 0, 4, 4]]
+    return Task(np.eye(4), np.vstack([np.full((1, 4), 6.0), groups, 3 * np.eye(4)]))
+
+
+def routing(
+    num_domains: int = 7,
+    num_trained: int | None = None,
+    items: Task | None = None,
+    input_maps: Sequence[Numbers] | None = None,
+    output_maps: Sequence[Numbers] | None = None,
+) -> Task:
+    """Return the routing task: each item, shown to one input domain, answered by several outputs.
+
+    A sample is one item in one input domain, P = M n in domain-major order; the rows of every
+    other input domain are zero, and so are the targets of output domains that are not trained with
+    it. Answering all trained outputs of a sample at once has the gradient of answering them one by
+    one, with Q times fewer samples.
+
+    Args:
+        num_domains: M.
+        num_trained: Q, output domains trained with each input domain; all of them if not given.
+        items: the task within a domain; ``hierarchy()`` if not given.
+        input_maps: a matrix (rows, N_in) per input domain, applied to the items' inputs.
+        output_maps: a matrix (rows, N_out) per output domain, applied to their targets.
+
+    Returns:
+        a task whose ``node_rows`` name ``input 0`` … and ``output 0`` …
+
+    Raises:
+        ValueError: Q above M, or maps of the wrong number or shape.
+    """
+    trained = trained_routes(num_domains, num_domains if num_trained is None else num_trained)
+    items = hierarchy() if items is None else items
+    inputs = _mapped("input_maps", input_maps, np.asarray(items.inputs), num_domains)
+    targets = _mapped("output_maps", output_maps, np.asarray(items.targets), num_domains)
+    width = items.num_samples
+    all_inputs = np.zeros((sum(map(len, inputs)), num_domains * width))
+    all_targets = np.zeros((sum(map(len, targets)), num_domains * width))
+    rows = _rows("input", inputs) | _rows("output", targets)
+    for source, shown in enumerate(inputs):
+        columns = slice(source * width, (source + 1) * width)
+        all_inputs[rows[f"input {source}"], columns] = shown
+        for target in np.flatnonzero(trained[source]):
+            all_targets[rows[f"output {target}"], columns] = targets[target]
+    labels = [f"input {i}, item {item}" for i in range(num_domains) for item in range(width)]
+    return Task(all_inputs, all_targets, rows, labels)
+
+
+def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndarray]:
+    """Return the data of every domain, each through its own matrix."""
+    if maps is None:
+        return [data] * num_domains
+    if len(maps) != num_domains:
+        raise ValueError(f"{name}: expected one per domain, {num_domains}, got {len(maps)}")
+    maps = [np.asarray(checks.finite_array(name, each, 2, "(rows, N)")) for each in maps]
+    for each in maps:
+        if each.shape[1] != len(data):
+            raise ValueError(f"{name}: expected {len(data)} columns, got {each.shape}")
+    return [each @ data for each in maps]
+
+
+def _rows(kind: str, blocks: Sequence[np.ndarray]) -> dict[str, slice]:
+    """Return {node: rows} of blocks stacked one below the other."""
+    ends = np.cumsum([0, *map(len, blocks)]).tolist()
+    return {
+        f"{kind} {index}": slice(*span)
+        for index, span in enumerate(zip(ends[:-1], ends[1:], strict=True))
+    }

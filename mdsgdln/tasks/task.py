@@ -1,0 +1,114 @@
+"""Inputs and targets of a regression task, one sample per column."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers, Scalar
+
+
+@dataclass(frozen=True, init=False)
+class Task:
+    """Inputs and targets of a regression task.
+
+    Args:
+        inputs: X, shape (N_in, P), one sample per column.
+        targets: Y, shape (N_out, P).
+        node_rows: rows of ``inputs`` or ``targets`` that belong to a named input or output node,
+            ``{node: slice}``; needed only where there are several of them.
+        labels: a name per sample, for figures.
+
+    Raises:
+        ValueError: wrong number of axes, differing numbers of samples, non-finite entries, rows
+            outside of the data, or a wrong number of labels.
+    """
+
+    inputs: Float[Array, "N_in P"]
+    targets: Float[Array, "N_out P"]
+    node_rows: Mapping[object, slice] | None = None
+    labels: Sequence[str] | None = None
+
+    def __init__(
+        self,
+        inputs: Numbers,
+        targets: Numbers,
+        node_rows: Mapping[object, slice] | None = None,
+        labels: Sequence[str] | None = None,
+    ):
+        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
+        targets = checks.finite_array("targets", targets, 2, "(N_out, P)")
+        if inputs.shape[1] != targets.shape[1]:
+            raise ValueError(
+                f"targets: expected one column per column of inputs, {inputs.shape[1]}, "
+                f"got {targets.shape[1]}"
+            )
+        most_rows = max(len(inputs), len(targets))
+        for node, rows in (node_rows or {}).items():
+            if not isinstance(rows, slice) or not 0 < len(range(most_rows)[rows]):
+                raise ValueError(
+                    f"node_rows[{node!r}]: expected a slice of the data's rows, got {rows!r}"
+                )
+            if (rows.stop or 0) > most_rows:
+                raise ValueError(
+                    f"node_rows[{node!r}]: expected rows below {most_rows}, got {rows!r}"
+                )
+        if labels is not None and len(labels) != inputs.shape[1]:
+            raise ValueError(
+                f"labels: expected one per sample, {inputs.shape[1]}, got {len(labels)}"
+            )
+        _fill(self, inputs, targets, node_rows, labels)
+
+    @property
+    def num_samples(self) -> int:
+        """P, the number of samples."""
+        return self.inputs.shape[1]
+
+    def take(self, columns: Numbers | slice) -> "Task":
+        """Return the task of the samples ``columns`` alone: indices, a slice or a Boolean mask."""
+        columns = sample_indices(columns, self.num_samples)
+        labels = None if self.labels is None else tuple(self.labels[i] for i in columns)
+        return Task(self.inputs[:, columns], self.targets[:, columns], self.node_rows, labels)
+
+
+def sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray:
+    """Return ``columns`` (indices, a slice or a Boolean mask) as indices of samples.
+
+    Raises:
+        ValueError: an index outside of the samples, a mask of the wrong length, or no sample.
+    """
+    try:
+        indices = np.atleast_1d(np.arange(num_samples)[columns])
+    except (IndexError, TypeError) as error:
+        raise ValueError(
+            f"columns: expected indices of {num_samples} samples, got {columns!r:.80}"
+        ) from error
+    if indices.ndim != 1 or indices.size == 0:
+        raise ValueError(f"columns: expected at least one sample, got {columns!r:.80}")
+    return indices
+
+
+def _flatten(task: Task):
+    rows = task.node_rows and tuple(
+        (node, rows.start, rows.stop, rows.step) for node, rows in task.node_rows.items()
+    )
+    return (task.inputs, task.targets), (rows, task.labels and tuple(task.labels))
+
+
+def _unflatten(static, arrays) -> Task:
+    rows, labels = static
+    task = object.__new__(Task)  # no checks: inside a transformation the leaves are tracers
+    _fill(task, *arrays, rows and {node: slice(*ends) for node, *ends in rows}, labels)
+    return task
+
+
+def _fill(task: Task, *values) -> None:
+    """Set the fields of a frozen task."""
+    for field, value in zip(fields(Task), values, strict=True):
+        object.__setattr__(task, field.name, value)
+
+
+jax.tree_util.register_pytree_node(Task, _flatten, _unflatten)

@@ -1,11 +1,13 @@
-"""Gating patterns over items and contexts: pure combinatorics."""
+"""Gating patterns: which ones there are, which a ReLU neuron can have. Pure combinatorics."""
 
 from collections.abc import Iterable
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
+from scipy import optimize, sparse
 
 from mdsgdln import checks
+from mdsgdln.checks import Numbers
 
 
 def context_gates(
@@ -34,3 +36,113 @@ def context_gates(
             )
         gate[list(subset)] = 1
     return gates.reshape(len(subsets), -1)
+
+
+def is_realisable(pattern: Numbers, inputs: Numbers | None = None) -> bool:
+    """Return whether some ReLU neuron without a bias has this gating pattern (MHS Lemma 4.1).
+
+    A neuron with input weights w is on for the samples with wᵀx > 0 and off for those with
+    wᵀx ≤ 0: off includes the boundary, as for the gate step(wᵀx).
+
+    For a one-hot item over a one-hot context, on means a_i + b_c > 0. That is possible exactly
+    where no 2 × 2 part of the pattern is a permutation matrix, that is, where the sets of contexts
+    of any two items are nested (*lonesum* matrices). For other inputs linear programming decides,
+    see ``realisable_gates``.
+
+    Args:
+        pattern: 0 or 1 per item and context, shape (n, C); with ``inputs``, per sample, (P,).
+        inputs: X, shape (N_in, P), if they are not items in contexts. A bias is a row of ones.
+
+    Raises:
+        ValueError: a wrong shape, or entries that are not 0 or 1.
+    """
+    if inputs is not None:
+        on = _binary("pattern", pattern, 1, "(P,)")
+        return bool(realisable_gates(on[None], inputs)[0])
+    on = _binary("pattern", pattern, 2, "(n, C)")
+    by_size = on[np.argsort(on.sum(axis=1))]
+    return bool((by_size[:-1] <= by_size[1:]).all())
+
+
+def realisable_gates(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
+    """Return which of several gates a ReLU neuron without a bias can have on these inputs.
+
+    A linear program for each: the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and
+    wᵀx ≤ 0 where it is off. Since w can be scaled, that is either 1 or 0. Inputs are scaled to
+    length one first; what holds to within the solver's tolerance (1e-7) counts as holding.
+
+    Args:
+        gates: 0 or 1, shape (K, P).
+        inputs: X, shape (N_in, P). A bias is a row of ones.
+
+    Raises:
+        ValueError: a wrong shape, or entries that are not 0 or 1.
+    """
+    on = _binary("gates", gates, 2, "(K, P)")
+    inputs = np.asarray(checks.finite_array("inputs", inputs, 2, "(N_in, P)"))
+    if on.shape[1] != inputs.shape[1]:
+        raise ValueError(
+            f"inputs: expected one column per sample of the gates, {on.shape[1]}, "
+            f"got {inputs.shape[1]}"
+        )
+    lengths = np.linalg.norm(inputs, axis=0)
+    inputs = inputs / np.where(lengths > 0, lengths, 1)
+    margins = [_largest_margins(on[first : first + 64], inputs) for first in range(0, len(on), 64)]
+    return np.concatenate(margins) > 0.5
+
+
+def _binary(name: str, value: Numbers, num_axes: int, axes: str) -> Float[np.ndarray, "..."]:
+    """Return ``value`` as zeros and ones, or raise ``ValueError``."""
+    value = np.asarray(checks.finite_array(name, value, num_axes, axes))
+    if not np.isin(value, (0, 1)).all():
+        raise ValueError(f"{name}: expected entries 0 or 1, got {np.unique(value)!r:.80}")
+    return value
+
+
+def _largest_margins(
+    on: Float[np.ndarray, "K P"], inputs: Float[np.ndarray, "N_in P"]
+) -> Float[np.ndarray, " K"]:
+    """Return max m ≤ 1 over (w, m) for each gate, all in one program: solvers start slowly."""
+    num_inputs, num_gates = len(inputs), len(on)
+    blocks = [np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row]) for row in on]
+    lowest = np.append(np.full(num_inputs, -np.inf), 0)
+    highest = np.append(np.full(num_inputs, np.inf), 1)
+    program = optimize.linprog(
+        c=np.tile(np.append(np.zeros(num_inputs), -1), num_gates),
+        A_ub=sparse.block_diag(blocks, format="csr"),
+        b_ub=np.zeros(on.size),
+        bounds=np.tile(np.column_stack([lowest, highest]), (num_gates, 1)),
+        method="highs",
+    )
+    if program.status != 0:
+        raise RuntimeError(f"the linear program was not solved: {program.message}")
+    return program.x.reshape(num_gates, -1)[:, -1]
+
+
+def count_realisable(num_items: int, num_contexts: int) -> int:
+    """Return how many gating patterns of n items and C contexts a ReLU neuron can have.
+
+    The poly-Bernoulli number Σ_j (j!)² S(n+1, j+1) S(C+1, j+1), S the Stirling numbers of the
+    second kind, in exact integers; there are 2^{nC} patterns in all.
+
+    Args:
+        num_items: n.
+        num_contexts: C.
+    """
+    num_items = checks.positive_integer("num_items", num_items)
+    num_contexts = checks.positive_integer("num_contexts", num_contexts)
+    total, factorial = 0, 1
+    for j, (items, contexts) in enumerate(
+        zip(_stirling_row(num_items + 1)[1:], _stirling_row(num_contexts + 1)[1:], strict=False)
+    ):
+        factorial *= max(j, 1)
+        total += factorial**2 * items * contexts
+    return total
+
+
+def _stirling_row(size: int) -> list[int]:
+    """Return S(size, 0), …, S(size, size): partitions of a set into so many non-empty blocks."""
+    row = [1]
+    for _ in range(size):
+        row = [0] + [j * row[j] + row[j - 1] for j in range(1, len(row))] + [1]
+    return row

@@ -32,6 +32,14 @@ def finite_array(
     return array
 
 
+def times(value: Numbers) -> Array:
+    """Return times as an array (T,), or raise ``ValueError`` unless they increase from 0 on."""
+    array = finite_array("times", value, 1, "(T,)")
+    if not isinstance(array, jax.core.Tracer) and (array[0] < 0 or (jnp.diff(array) < 0).any()):
+        raise ValueError("times: expected increasing times from 0 on")
+    return array
+
+
 def positive_integer(name: str, value: int) -> int:
     """Return ``value`` as an ``int`` of at least one, or raise ``ValueError``."""
     try:

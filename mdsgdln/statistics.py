@@ -49,6 +49,20 @@ def correlations(task: Task) -> Correlations:
     return Correlations(targets @ inputs.T / task.num_samples, inputs @ inputs.T / task.num_samples)
 
 
+def condensed(task: Task) -> Task:
+    """Return a task of at most N_in + N_out samples with the same second moments.
+
+    The loss of a linear network depends on them alone: it learns the two tasks alike. Labels are
+    dropped, as a new sample is a mixture of the old ones.
+    """
+    rows = np.vstack([task.inputs, task.targets])
+    if rows.shape[1] <= len(rows):
+        return Task(task.inputs, task.targets, task.node_rows)
+    mixed = np.linalg.qr(rows.T, mode="r").T * np.sqrt(len(rows) / task.num_samples)
+    num_inputs = len(task.inputs)
+    return Task(mixed[:num_inputs], mixed[num_inputs:], task.node_rows)
+
+
 def modes(task: Task, tolerance: float = 1e-6) -> Modes:
     """Return the modes of a task whose singular value exceeds ``tolerance`` of the largest.
 

@@ -192,7 +192,7 @@ def test_execution_cache_follows_the_package(tmp_path, monkeypatch):
         return config.nb_execution_cache_path
 
     paths = [cache(), cache()]
-    for name in ("mdsgdln/tasks.py", "requirements.txt", "claims.yml"):
+    for name in ("mdsgdln/training.py", "requirements.txt", "claims.yml"):
         (tmp_path / name).write_text("changed")
         paths.append(cache())
     assert paths[0] == paths[1]

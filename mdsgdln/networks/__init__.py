@@ -4,8 +4,9 @@ A network is an architecture; its weights live apart, as a pytree. Gates are pyt
 architecture is static, so networks pass through ``jax.jit`` and ``jax.vmap``.
 """
 
+from mdsgdln.networks.domains import routing
 from mdsgdln.networks.gated import GatedNetwork
 from mdsgdln.networks.layered import LinearNetwork, ReLUNetwork
 from mdsgdln.networks.two_layer import pathways
 
-__all__ = ["GatedNetwork", "LinearNetwork", "ReLUNetwork", "pathways"]
+__all__ = ["GatedNetwork", "LinearNetwork", "ReLUNetwork", "pathways", "routing"]

@@ -111,6 +111,21 @@ class GatedNetwork:
             for (edge, shape), sigma, edge_key in zip(shapes.items(), sigmas, keys, strict=True)
         }
 
+    def init_orthogonal(self, key: Array, gain: Scalar) -> dict[Edge, Array]:
+        """Draw random weights whose singular values are all ``gain``, as NRR does.
+
+        Args:
+            key: a JAX random key.
+            gain: σ₀, the singular value of every matrix.
+        """
+        gain, shapes = checks.non_negative("gain", gain), self._shapes()
+        draw = jax.nn.initializers.orthogonal()
+        keys = jax.random.split(key, len(shapes))
+        return {
+            edge: gain * draw(edge_key, shape, float)
+            for (edge, shape), edge_key in zip(shapes.items(), keys, strict=True)
+        }
+
     def check_weights(self, weights: Mapping[Edge, Numbers]) -> None:
         """Raise ``ValueError`` unless ``weights`` has a matrix of the right shape per edge."""
         if not isinstance(weights, Mapping) or set(weights) != set(self.graph.edges):

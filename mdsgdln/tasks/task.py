@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import checks
-from mdsgdln.checks import Numbers, Scalar
+from mdsgdln.checks import Numbers
 
 
 @dataclass(frozen=True, init=False)

@@ -17,6 +17,12 @@ from mdsgdln.theory.race import (
     pathway_strengths as pathway_strengths,
     race_reduction as race_reduction,
 )
+from mdsgdln.theory.reduction import (
+    decoupled_weights as decoupled_weights,
+    edge_descent as edge_descent,
+    edge_reduction as edge_reduction,
+    node_modes as node_modes,
+)
 from mdsgdln.theory.starts import (
     expected_start as expected_start,
     measured_start as measured_start,

@@ -90,12 +90,10 @@ def depth_mode(
     ``shallow_mode``. Arguments as in ``deep_mode``, starts above 0, times increasing from 0 on.
     """
     checks.positive_integer("depth", depth)
-    times = _times(times)[0]
+    times = checks.times(times)
     s, d, start = _columns(singular_values, input_variances, starts)
     if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
         raise ValueError(f"starts: expected entries above 0, got {start.min()}")
-    if not isinstance(times, jax.core.Tracer) and (times[0] < 0 or (jnp.diff(times) < 0).any()):
-        raise ValueError("times: expected increasing times from 0 on")
     return _integrate(times, s[:, 0], d[:, 0], start[:, 0], float(depth))
 
 

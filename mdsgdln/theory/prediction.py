@@ -73,16 +73,14 @@ def predict_losses(
     Raises:
         ValueError: a network that is not two-layer, a gate per neuron, or bad numbers.
     """
-    times = checks.finite_array("times", times, 1, "(T,)")
+    times = checks.times(times)
     checks.non_negative("step", step)
-    if not isinstance(times, jax.core.Tracer) and (times[0] < 0 or (jnp.diff(times) < 0).any()):
-        raise ValueError("times: expected increasing times from 0 on")
     if isinstance(network, LinearNetwork):
         network, scale = _as_gated(network, task, scale)
     system = reduce(network, task, scale)
     if system is None:
         return jnp.full(len(times), jnp.sum(task.targets**2) / (2 * task.num_samples))
-    exact = not isinstance(step, jax.core.Tracer) and step == 0
+    exact = not isinstance(step, jax.core.Tracer) and bool(step == 0)
     return _integrate(system, times, step, exact=exact)
 
 

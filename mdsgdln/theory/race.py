@@ -73,7 +73,7 @@ def race_reduction(
     Raises:
         ValueError: paths of another length, starts that are not positive, bad times.
     """
-    times = checks.finite_array("times", times, 1, "(T,)")
+    times = checks.times(times)
     network = network.reading(task)
     paths = network.graph.paths
     if any(len(path) != 3 for path in paths):

@@ -105,22 +105,6 @@ def test_orthogonal_weights_have_one_singular_value():
         np.testing.assert_allclose(jnp.linalg.svd(matrix, compute_uv=False), 0.2, rtol=1e-10)
 
 
-def test_digits_are_pixels_and_classes():
-    digits = tasks.digits()
-    assert digits.inputs.shape == (64, 1797) and digits.targets.shape == (10, 1797)
-    assert 0 <= digits.inputs.min() and digits.inputs.max() == 1
-    assert digits.labels[0] == str(int(np.argmax(digits.targets[:, 0])))
-
-
-def test_mnist_is_read_by_the_same_code(monkeypatch):
-    pixels, classes = np.full((3, 784), 255.0), np.array(["0", "2", "1"])
-    fetched = type("Fetched", (), {"data": pixels, "target": classes})
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: fetched)
-    found = tasks.mnist()
-    assert found.inputs.shape == (784, 3) and found.inputs.max() == 1
-    assert found.targets.tolist() == np.eye(3)[[0, 2, 1]].T.tolist()
-
-
 def test_condensed_tasks_have_the_same_correlations():
     task = tasks.digits()
     small = statistics.condensed(task)

@@ -1,0 +1,156 @@
+"""Finding the gates: from recorded activity to a few pathways.
+
+A neuron is *on* for a sample where its activity is above zero. Rows that are alike form a pathway,
+whose gate is what most of its neurons do.
+"""
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.optimize import linear_sum_assignment
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from mdsgdln import checks
+from mdsgdln.checks import Numbers
+
+REPETITIONS = 5  # clusterings that have to agree
+SMALLEST_SHARE = 0.02  # of the weight: less is no pathway
+MOST_PATHWAYS = 12
+REPEATABLE = 0.025  # of the entries may differ between repetitions, else there is one pathway
+STARTS = 3  # of each k-means
+
+
+def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarray, "K P"]:
+    """Find the gates of recorded neurons without being told how many there are.
+
+    The patterns are clustered into K = 2, 3, … groups several times. Each time every distinct
+    pattern counts by a different random amount, between half and one and a half of its weight. Of
+    the K whose groups all hold a noticeable share of the weight, the one on which the repetitions
+    agree best is chosen, the largest of equals: groups that are there in the recording come back
+    whatever is stressed, and one group too many splits another now here, now there. Where no K > 1
+    is repeatable there is one pathway, on for what most neurons are on for.
+
+    The answer depends neither on the order of the neurons nor on random numbers from outside.
+
+    Args:
+        activity: of neurons (rows) for samples (columns), shape (neurons, P): binary or real,
+            several recordings stacked if there are several. On where above zero.
+        weights: importance of each neuron, shape (neurons,), such as the norm of its weights; all
+            equal if not given.
+
+    Returns:
+        gates, 0 or 1, shape (K, P): one distinct, non-empty row per pathway, those that are on for
+        the most samples first.
+
+    Raises:
+        ValueError: wrong shapes, non-finite entries, negative weights, or no neuron that is ever
+            on and has weight.
+    """
+    patterns, shares = _distinct(activity, weights)
+    rng = np.random.default_rng(0)
+    factors = rng.uniform(0.5, 1.5, (REPETITIONS, len(patterns)))
+    best = _k_means(patterns, shares, 1, REPETITIONS)
+    if not len(best):
+        best = patterns[[shares.argmax()]].astype(int)
+    least = REPEATABLE
+    for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
+        gates = _k_means(patterns, shares, num_clusters, REPETITIONS)
+        if not len(gates) or _held(gates, patterns, shares).min() < SMALLEST_SHARE:
+            continue
+        differing = np.mean(
+            [
+                disagreement(gates, _k_means(patterns, shares * factor, num_clusters, seed))
+                for seed, factor in enumerate(factors)
+            ]
+        )
+        if differing <= least:
+            best, least = gates, differing
+    return best
+
+
+def cluster(
+    activity: Numbers, num_clusters: int, weights: Numbers | None = None, seed: int = 0
+) -> Int[np.ndarray, "K P"]:
+    """Find gates by k-means with a given number of clusters (MHS App. B, Algorithm 1).
+
+    Centroids are rounded at ½; empty gates are dropped and equal ones merged, so that there may be
+    fewer gates than clusters.
+
+    Args:
+        activity: as in ``discover``; Algorithm 1 stacks recordings from several trainings and
+            times. Neurons that are never on stay in.
+        num_clusters: number of clusters, at most that of distinct patterns.
+        weights: as in ``discover``.
+        seed: of the random starts of k-means.
+
+    Returns:
+        gates, shape (K, P), ordered as in ``discover``.
+
+    Raises:
+        ValueError: as ``discover``; too many clusters; no gate that is ever on.
+    """
+    num_clusters = checks.positive_integer("num_clusters", num_clusters)
+    patterns, shares = _distinct(activity, weights, silent=True)
+    if num_clusters > len(patterns):
+        raise ValueError(
+            f"num_clusters: expected at most the number of distinct patterns, {len(patterns)}, "
+            f"got {num_clusters}"
+        )
+    return _k_means(patterns, shares, num_clusters, seed)
+
+
+def disagreement(gates: Numbers, others: Numbers) -> float:
+    """Return the share of entries in which two sets of gates differ, best matched row to row.
+
+    A row without partner, where one set has more rows, counts as half wrong.
+    """
+    gates, others = np.asarray(gates), np.asarray(others)
+    distances = (gates[:, None, :] != others[None, :, :]).mean(axis=2)
+    matched = distances[linear_sum_assignment(distances)].sum()
+    return float((matched + abs(len(gates) - len(others)) / 2) / max(len(gates), len(others)))
+
+
+def _distinct(
+    activity: Numbers, weights: Numbers | None, silent: bool = False
+) -> tuple[Float[np.ndarray, "patterns P"], Float[np.ndarray, " patterns"]]:
+    """Return the distinct patterns, in a fixed order, and their shares of the weight."""
+    activity = np.asarray(checks.finite_array("activity", activity, 2, "(neurons, P)"))
+    if weights is None:
+        weights = np.ones(len(activity))
+    weights = np.asarray(checks.finite_array("weights", weights, 1, "(neurons,)"))
+    if weights.shape != activity.shape[:1]:
+        raise ValueError(f"weights: expected one per neuron, {len(activity)}, got {weights.shape}")
+    if weights.min() < 0:
+        raise ValueError(f"weights: expected none below 0, got {weights.min()}")
+    on = activity > 0
+    used = (weights > 0) & (on.any(axis=1) | silent)
+    if not (used & on.any(axis=1)).any():
+        raise ValueError("activity: expected a neuron with weight that is on, got none above 0")
+    packed = np.packbits(on[used], axis=1)
+    keys = np.ascontiguousarray(packed).view(f"V{packed.shape[1]}").ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    shares = np.bincount(inverse, weights[used])
+    return on[used][first].astype(np.float32), shares / shares.sum()
+
+
+def _k_means(
+    patterns: Float[np.ndarray, "patterns P"],
+    shares: Float[np.ndarray, " patterns"],
+    num_clusters: int,
+    seed: int,
+) -> Int[np.ndarray, "K P"]:
+    """Cluster patterns that count by their shares; return the rounded centroids, distinct."""
+    means = KMeans(num_clusters, n_init=STARTS, random_state=seed, tol=1e-3)
+    with threadpool_limits(1):  # threads wait for each other longer than they work
+        centroids = means.fit(patterns, sample_weight=shares).cluster_centers_
+    gates = np.unique((centroids > 0.5).astype(int), axis=0)
+    gates = gates[gates.any(axis=1)]
+    order = np.lexsort([*gates.T[::-1], gates.sum(axis=1)])[::-1]
+    return gates[order]
+
+
+def _held(gates, patterns, shares) -> Float[np.ndarray, " K"]:
+    """Return the share of the weight whose patterns are nearest to each gate."""
+    sizes = gates.sum(axis=1)[None, :] + patterns.sum(axis=1)[:, None]
+    nearest = np.argmin(sizes - 2 * patterns @ gates.T, axis=1)
+    return np.bincount(nearest, shares, minlength=len(gates))

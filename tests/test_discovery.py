@@ -1,0 +1,137 @@
+"""Gates found in recorded activity: planted ones come back, whatever the order and the noise."""
+
+import numpy as np
+import pytest
+from bad_input import BAD_INPUT
+
+from mdsgdln import discovery, gates
+
+CONTEXTS = gates.context_gates(8, 3, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
+FOUR = gates.context_gates(4, 4, [range(4), (0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)])
+SINGLES = np.eye(4, dtype=int)
+PAIRS = np.array([[1, 1, 0, 0], [0, 0, 1, 1]])
+
+
+def as_set(found):
+    return {tuple(int(entry) for entry in row) for row in np.asarray(found)}
+
+
+def recorded(planted, flipped, neurons=60, seed=0):
+    """Neurons of each planted gate, some entries flipped."""
+    rng = np.random.default_rng(seed)
+    activity = np.repeat(np.asarray(planted), neurons, axis=0)
+    return np.where(rng.random(activity.shape) < flipped, 1 - activity, activity)
+
+
+@pytest.mark.parametrize("planted", [CONTEXTS, FOUR, SINGLES, PAIRS, CONTEXTS[:1]])
+@pytest.mark.parametrize("flipped", [0.0, 0.05])
+def test_planted_gates_are_found_without_their_number(planted, flipped):
+    assert as_set(discovery.discover(recorded(planted, flipped))) == as_set(planted)
+
+
+def test_found_under_more_noise_and_with_groups_of_different_size():
+    assert as_set(discovery.discover(recorded(CONTEXTS, 0.15))) == as_set(CONTEXTS)
+    activity = np.repeat(recorded(CONTEXTS, 0.05), np.repeat([1, 2, 4, 6], 60), axis=0)
+    assert as_set(discovery.discover(activity)) == as_set(CONTEXTS)
+
+
+def test_real_activity_is_on_above_zero():
+    on = recorded(CONTEXTS, 0.05)
+    strength = np.random.default_rng(1).exponential(size=on.shape)
+    expected = discovery.discover(on)
+    np.testing.assert_array_equal(discovery.discover(on * strength), expected)
+    np.testing.assert_array_equal(discovery.discover((2 * on - 1) * strength), expected)
+
+
+def test_order_copies_and_silent_neurons_change_nothing():
+    activity = recorded(FOUR, 0.1)
+    found = discovery.discover(activity)
+    order = np.random.default_rng(2).permutation(len(activity))
+    np.testing.assert_array_equal(discovery.discover(activity[order]), found)
+    np.testing.assert_array_equal(discovery.discover(np.tile(activity, (3, 1))), found)
+    np.testing.assert_array_equal(discovery.discover(activity, 7 * np.ones(len(activity))), found)
+    silent = np.vstack([activity, np.zeros((50, activity.shape[1]))])
+    np.testing.assert_array_equal(discovery.discover(silent), found)
+
+
+def test_order_of_samples_only_permutes_the_gates():
+    activity = recorded(CONTEXTS, 0.05)
+    order = np.random.default_rng(3).permutation(24)
+    expected = as_set(CONTEXTS[:, order])
+    assert as_set(discovery.discover(activity[:, order])) == expected
+
+
+def test_noise_alone_is_one_pathway():
+    assert len(discovery.discover(recorded(CONTEXTS[:1], 0.15, neurons=240))) == 1
+    noise = np.random.default_rng(5).integers(0, 2, (300, 24))
+    assert len(discovery.discover(noise)) == 1
+
+
+def test_neurons_without_weight_do_not_count():
+    noise = np.random.default_rng(4).integers(0, 2, (200, 24))
+    activity = np.vstack([recorded(CONTEXTS, 0.05), noise])
+    weights = np.concatenate([np.ones(240), np.full(200, 1e-6)])
+    assert as_set(discovery.discover(activity, weights)) == as_set(CONTEXTS)
+    weights[240:] = 0
+    assert as_set(discovery.discover(activity, weights)) == as_set(CONTEXTS)
+
+
+def test_gates_are_binary_and_distinct_with_the_largest_first():
+    found = discovery.discover(recorded(CONTEXTS, 0.1))
+    assert set(np.unique(found)) == {0, 1}
+    assert len(as_set(found)) == len(found)
+    assert (np.diff(found.sum(axis=1)) <= 0).all()
+
+
+def test_cluster_with_the_planted_number_finds_the_planted_gates():
+    activity = recorded(CONTEXTS, 0.05)
+    assert as_set(discovery.cluster(activity, 4)) == as_set(CONTEXTS)
+    assert len(discovery.cluster(activity, 2)) == 2
+
+
+def test_cluster_merges_equal_gates_and_drops_empty_ones():
+    silent = np.zeros((50, 24))
+    activity = np.vstack([recorded(CONTEXTS, 0.0), silent])
+    assert as_set(discovery.cluster(activity, 5)) == as_set(CONTEXTS)
+
+
+def test_cluster_weighs_neurons():
+    activity = np.repeat([[1, 1, 0, 0], [1, 0, 0, 0]], [3, 1], axis=0)
+    assert as_set(discovery.cluster(activity, 1)) == {(1, 1, 0, 0)}
+    assert as_set(discovery.cluster(activity, 1, weights=[1, 1, 1, 9])) == {(1, 0, 0, 0)}
+
+
+def test_disagreement_counts_differing_entries_of_matched_rows():
+    assert discovery.disagreement(CONTEXTS, CONTEXTS[::-1]) == 0
+    changed = CONTEXTS.copy()
+    changed[1, 0] = 1 - changed[1, 0]
+    assert discovery.disagreement(CONTEXTS, changed) == pytest.approx(1 / 96)
+    assert discovery.disagreement(CONTEXTS, CONTEXTS[:3]) == pytest.approx(1 / 8)
+
+
+@pytest.mark.parametrize(
+    "function", [discovery.discover, lambda a, **k: discovery.cluster(a, 2, **k)]
+)
+@pytest.mark.parametrize(
+    ("activity", "weights", "name"),
+    [
+        (np.ones(4), None, "activity"),
+        (np.zeros((3, 4)), None, "activity"),
+        (-np.ones((3, 4)), None, "activity"),
+        (np.zeros((0, 4)), None, "activity"),
+        ([[1.0, np.nan]], None, "activity"),
+        (CONTEXTS, [1.0, 1.0], "weights"),
+        (CONTEXTS, [1.0, 1.0, 1.0, -1.0], "weights"),
+        (CONTEXTS, [0.0, 0.0, 0.0, 0.0], "activity"),
+        (CONTEXTS, np.ones((4, 1)), "weights"),
+    ],
+)
+def test_bad_recordings_are_named(function, activity, weights, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        function(activity, weights=weights)
+
+
+@pytest.mark.parametrize("number", [0, 1.5, 99])
+def test_bad_numbers_of_clusters_are_named(number):
+    with pytest.raises(BAD_INPUT, match="num_clusters"):
+        discovery.cluster(CONTEXTS, number)

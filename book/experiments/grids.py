@@ -4,9 +4,20 @@ CASES = ["3 contexts", "tree, ring, cross", "4 contexts", "5 contexts"]
 
 GRIDS = {
     "context_candidates": {"case": CASES, "seed": range(5)},
+    "gate_race": {
+        "kind": ["2 items, 3 contexts", "8 items, 3 contexts", "2 items, 4 contexts"],
+        "neurons": ["in all", "per pathway"],
+        "scale": [0.005 / 700, 1e-3, 1e-2],
+        "part": range(8),
+    },
     "hidden_fit": {
         "case": ["trees", "tree, ring, cross"],
         "ratio": [0.25, 0.5, 0.7071, 1.0, 1.4142, 2.0, 2.8284, 4.0],
+        "seed": range(3),
+    },
+    "neuron_patterns": {
+        "case": ["trees", "tree, ring, cross"],
+        "scale": [0.005 / 700, 1e-3, 1e-2, 0.05],
         "seed": range(3),
     },
     "prediction": {

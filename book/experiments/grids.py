@@ -4,6 +4,11 @@ CASES = ["3 contexts", "tree, ring, cross", "4 contexts", "5 contexts"]
 
 GRIDS = {
     "context_candidates": {"case": CASES, "seed": range(5)},
+    "digit_routes": {
+        "num_trained": [1, 2, 3, 4, 5, 7, 9],
+        "scale": [0.1, 0.2, 0.5, 1.0, 2.0, 4.0],
+        "seed": range(5),
+    },
     "gate_race": {
         "kind": ["2 items, 3 contexts", "8 items, 3 contexts", "2 items, 4 contexts"],
         "neurons": ["in all", "per pathway"],
@@ -43,6 +48,7 @@ GRIDS = {
 }
 
 STATIC = {
+    "digit_routes": ("num_trained",),
     "prediction": ("hidden",),
     "prediction_limits": ("hidden", "scale"),
 }  # settings that fix shapes; text always does

@@ -4,6 +4,16 @@ CASES = ["3 contexts", "tree, ring, cross", "4 contexts", "5 contexts"]
 
 GRIDS = {
     "context_candidates": {"case": CASES, "seed": range(5)},
+    "exact_freezing": {
+        "case": ["3 contexts", "tree, ring, cross", "4 contexts"],
+        "time": [0.0, 0.5, 0.7, 0.85, 1.0, 1.5, 2.0, 3.0, 6.0, 12.0],
+        "seed": range(3),
+    },
+    "exact_patterns": {
+        "case": ["3 contexts", "tree, ring, cross"],
+        "number": [1, 2, 3, 4, 6, 8, 16, 32, 64, 700],
+        "seed": range(3),
+    },
     "digit_routes": {
         "num_trained": [1, 2, 3, 4, 5, 7, 9],
         "scale": [0.1, 0.2, 0.5, 1.0, 2.0, 4.0],

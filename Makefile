@@ -33,6 +33,7 @@ tables: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/sweeps.py
 	$(BIN)/python benchmarks/prediction.py
+	$(BIN)/python benchmarks/routing.py
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000

@@ -49,23 +49,22 @@ def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarra
     patterns, shares = _distinct(activity, weights)
     rng = np.random.default_rng(0)
     factors = rng.uniform(0.5, 1.5, (REPETITIONS, len(patterns)))
-    best = _k_means(patterns, shares, 1, REPETITIONS)
-    if not len(best):
-        best = patterns[[shares.argmax()]].astype(int)
-    least = REPEATABLE
+    found, least = _k_means(patterns, shares, 1, REPETITIONS), REPEATABLE
+    if not len(found):
+        found = patterns[[shares.argmax()]].astype(int)
     for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
         gates = _k_means(patterns, shares, num_clusters, REPETITIONS)
         if not len(gates) or _held(gates, patterns, shares).min() < SMALLEST_SHARE:
             continue
-        differing = np.mean(
-            [
-                disagreement(gates, _k_means(patterns, shares * factor, num_clusters, seed))
-                for seed, factor in enumerate(factors)
-            ]
-        )
-        if differing <= least:
-            best, least = gates, differing
-    return best
+        differing = 0.0
+        for seed, factor in enumerate(factors):
+            repeated = _k_means(patterns, shares * factor, num_clusters, seed)
+            differing += disagreement(gates, repeated) / REPETITIONS
+            if differing > least:
+                break
+        else:
+            found, least = gates, differing
+    return found
 
 
 def cluster(

@@ -19,6 +19,10 @@ GRIDS = {
         "scale": [0.1, 0.2, 0.5, 1.0, 2.0, 4.0],
         "seed": range(5),
     },
+    "finding_gates": {
+        "case": [*CASES, "XoR, margin 2", "XoR, margin 0.2"],
+        "seed": ["0", "1", "2", "3", "4"],  # text: a number would be traced
+    },
     "gate_race": {
         "kind": ["2 items, 3 contexts", "8 items, 3 contexts", "2 items, 4 contexts"],
         "neurons": ["in all", "per pathway"],

@@ -50,10 +50,29 @@ GRIDS = {
         "scale": [1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0],
         "seed": range(5),
     },
+    "race_or_lazy": {
+        "kind": ["as published", "centred"],
+        "scale": [0.05, 0.1, 0.2, 0.35, 0.5, 0.66, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.5, 5.0, 7.0],
+        "seed": range(10),
+    },
     "race_law": {
         "kind": [f"{c} contexts, {k} on" for c in range(3, 9) for k in range(1, c)],
         "scale": [1e-3, 1e-5, 1e-7, 1e-9],
         "seed": range(3),
+    },
+    "sharing": {
+        "kind": [f"10 domains, {q} trained, 64 neurons" for q in range(1, 11)],
+        "scale": [0.05, 0.1, 0.2, 0.4],
+        "seed": range(10),
+    },
+    "sharing_size": {
+        "kind": [
+            *(f"20 domains, {q} trained, 64 neurons" for q in (2, 4, 6, 8, 10, 12)),
+            *(f"5 domains, {q} trained, 64 neurons" for q in (1, 2, 3, 4)),
+            *(f"10 domains, {q} trained, {h} neurons" for h in (16, 256) for q in (2, 3)),
+        ],
+        "scale": [0.2],
+        "seed": range(5),
     },
     "xor_seeds": {
         "margin": [0.0, 0.25, 0.5, 0.7, 0.9, 1.0, 1.25, 1.5, 2.0, 2.5],

@@ -1,0 +1,102 @@
+"""From the race to lazy learning: the routing network at many initial scales (NRR Fig. 6)."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import tasks, training
+from mdsgdln_book.experiments.sharing import EDGES, errors, stacked, start
+
+DOMAINS, TRAINED, HIDDEN = 7, 4, 64
+PUBLISHED, CHUNK, MOST = 700, 100, 300  # steps of NRR Fig. 6; steps between two looks; looks
+LEARNED = 1e-5  # trained error over the power of the targets at which training ends
+
+
+def rate_of(weights, scale):
+    """Return the published λ = .006 / σ₀^{1/3} on our loss, or half of the largest stable rate.
+
+    That one is 2 P over the largest eigenvalue of the tangent kernel, for which we take a bound.
+    """
+    first, middle, last = (weights[edge] for edge in EDGES)
+    norm = partial(jnp.linalg.norm, ord=2)
+    bound = norm(last @ middle) ** 2 + norm(middle @ first) ** 2 + (norm(last) * norm(first)) ** 2
+    return jnp.minimum(0.006 / scale ** (1 / 3) * 2 * DOMAINS / 7, 4 * DOMAINS / bound)
+
+
+def kernel(weights):
+    """Return the tangent kernel on all samples and outputs, one-hot inputs, shape (1372, 1372)."""
+    first, middle, last = (weights[edge] for edge in EDGES)
+    front, back = middle @ first, last @ middle
+    return (
+        jnp.kron(jnp.eye(first.shape[1]), back @ back.T)
+        + jnp.kron(first.T @ first, last @ last.T)
+        + jnp.kron(front.T @ front, jnp.eye(len(last)))
+    )
+
+
+def frozen(weights, outputs, wanted, taught):
+    """Return what all outputs become if the kernel of ``weights`` moves them until it is learned.
+
+    f + Θ[:, taught] Θ[taught, taught]⁻¹ (y − f)[taught], outputs (49, 28), ``taught`` likewise.
+    """
+    chosen = np.flatnonzero(taught.T)
+    gram = kernel(weights)[:, chosen]
+    move = gram @ jnp.linalg.solve(gram[chosen], (wanted - outputs).T.reshape(-1)[chosen])
+    return outputs + move.reshape(wanted.T.shape).T
+
+
+def likeness(weights):
+    """Return the mean correlation of an item's first hidden layer in two domains."""
+    hidden = weights[EDGES[0]].T.reshape(DOMAINS, 4, HIDDEN)
+    centred = hidden - hidden.mean(axis=2, keepdims=True)
+    unit = centred / jnp.linalg.norm(centred, axis=2, keepdims=True)
+    same = jnp.einsum("anh,bnh->ab", unit, unit) / 4
+    return (same.sum() - jnp.trace(same)) / (DOMAINS * (DOMAINS - 1))
+
+
+def experiment(kind: str, scale: float, seed: int) -> dict:
+    """Return errors, change of the kernel, likeness of domains, at step 700 and once learned."""
+    task = tasks.routing(DOMAINS, TRAINED)
+    network = stacked(task, DOMAINS, TRAINED, HIDDEN)
+    before = start(jax.random.key(seed), network, DOMAINS, scale)
+    wanted = np.tile(tasks.hierarchy().targets, (DOMAINS, DOMAINS))
+    taught = np.kron(tasks.trained_routes(DOMAINS, TRAINED).T, np.ones((7, 4))) > 0
+    initial = network.apply(before, task.inputs, gates={})
+    origin = initial if kind == "centred" else 0 * initial
+    lesson = tasks.Task(task.inputs, taught * (wanted + origin))
+    rate = rate_of(before, scale)
+
+    def answers(weights):
+        return network.apply(weights, task.inputs, gates={}) - origin
+
+    def goes_on(state):
+        _, looks, now, _ = state
+        return (now[0] > LEARNED) & (looks < MOST) | (looks < PUBLISHED // CHUNK)
+
+    def go_on(state):
+        weights, looks, _, early = state
+        weights = training.train(network, weights, lesson, rate, CHUNK).weights
+        now, looks = errors(answers(weights), DOMAINS, TRAINED), looks + 1
+        return weights, looks, now, jnp.where(looks == PUBLISHED // CHUNK, now, early)
+
+    now = errors(answers(before), DOMAINS, TRAINED)
+    state = jax.lax.while_loop(goes_on, go_on, (before, 0, now, now))
+    after, looks, now, early = state
+    predicted = frozen(before, answers(before), wanted, taught)
+    untaught = ~taught / np.sum(~taught) / np.mean(wanted**2)
+    change = jnp.linalg.norm(kernel(after) - kernel(before))
+    moved = sum(jnp.sum((after[edge] - before[edge]) ** 2) for edge in EDGES)
+    return {
+        "trained": now[0],
+        "untrained": now[1],
+        "trained_700": early[0],
+        "untrained_700": early[1],
+        "steps": CHUNK * looks,
+        "kernel_change": change / jnp.linalg.norm(kernel(before)),
+        "weight_change": jnp.sqrt(moved / sum(jnp.sum(before[edge] ** 2) for edge in EDGES)),
+        "likeness": likeness(after),
+        "frozen_untrained": jnp.sum(untaught * (wanted - predicted) ** 2),
+        "frozen_difference": jnp.sum(untaught * (answers(after) - predicted) ** 2),
+    }

@@ -1,0 +1,105 @@
+"""Trained and untrained routes against how many are trained, and from which scale (NRR Fig. 5c)."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import networks, statistics, tasks, training
+
+CHUNK, MOST = 100, 600  # steps between two looks; looks at most
+LEARNED = 1e-5  # trained error over the power of the targets at which training ends
+PUBLISHED = 500  # steps of NRR Fig. 4
+EDGES = [("inputs", "hidden 1"), ("hidden 1", "hidden 2"), ("hidden 2", "outputs")]
+
+
+def stacked(task, num_domains: int, num_trained: int, num_hidden: int):
+    """Return the routing network with its domains as one input and one output node.
+
+    Columns of the first and rows of the last matrix are those of the domains, side by side, and an
+    output neuron is gated on where its domain is trained: the same function and the same gradient
+    with three matrices in place of 2M + 1.
+    """
+    trained = tasks.trained_routes(num_domains, num_trained)
+    gates = np.kron(trained.T, np.ones((7, 4)))  # output rows, samples
+    sizes = {"inputs": 4 * num_domains, "hidden 1": num_hidden, "hidden 2": num_hidden}
+    sizes |= {"outputs": 7 * num_domains}
+    return networks.GatedNetwork(sizes, EDGES, node_gates={"outputs": gates})
+
+
+def start(key, network, num_domains: int, scale):
+    """Return weights whose blocks, a domain each, are orthogonal matrices times ``scale``."""
+    first, middle, last = EDGES
+    keys = jax.random.split(key, 3)
+    draw = jax.nn.initializers.orthogonal(scale)
+    num_hidden = dict(network.graph.sizes)["hidden 1"]
+
+    def blocks(key, shape):
+        return jax.vmap(lambda each: draw(each, shape, float))(jax.random.split(key, num_domains))
+
+    return {
+        first: jnp.hstack(blocks(keys[0], (num_hidden, 4))),
+        middle: draw(keys[1], (num_hidden, num_hidden), float),
+        last: jnp.vstack(blocks(keys[2], (7, num_hidden))),
+    }
+
+
+def errors(outputs, num_domains: int, num_trained: int):
+    """Return the mean squared error on trained and on untrained routes over the targets' power."""
+    wanted = np.tile(tasks.hierarchy().targets, (num_domains, num_domains))
+    squared = (wanted - outputs) ** 2
+    routes = squared.reshape(num_domains, 7, num_domains, 4).mean(axis=(1, 3)).T  # (in, out)
+    trained = tasks.trained_routes(num_domains, num_trained)
+    untrained = jnp.sum(routes * ~trained) / max((~trained).sum(), 1)
+    power = np.mean(wanted**2)
+    return jnp.stack([jnp.sum(routes * trained) / trained.sum(), untrained]) / power
+
+
+def mode_errors(outputs, num_domains: int, num_trained: int):
+    """Return the mean squared error of each item mode on untrained routes, over its own power."""
+    modes = statistics.modes(tasks.hierarchy())
+    found = jnp.einsum(
+        "joia,om,am->mij",
+        outputs.reshape(num_domains, 7, num_domains, 4),
+        modes.left,
+        modes.right,
+    )
+    wanted = (modes.singular_values / modes.input_variances)[:, None, None]
+    untrained = ~tasks.trained_routes(num_domains, num_trained)
+    squared = (found / wanted - 1) ** 2
+    return jnp.sum(squared * untrained, axis=(1, 2)) / max(untrained.sum(), 1)
+
+
+def experiment(kind: str, scale: float, seed: int) -> dict:
+    """Return the errors once the trained routes are learned, the steps, the errors at step 500."""
+    num_domains, num_trained, num_hidden = (int(word) for word in kind.split() if word.isdigit())
+    task = tasks.routing(num_domains, num_trained)
+    network = stacked(task, num_domains, num_trained, num_hidden)
+    rate = 0.05 / num_trained * 2 * num_domains / 7  # the published λ = .05/K, for our loss
+
+    def measure(weights):
+        return errors(network.apply(weights, task.inputs, gates={}), num_domains, num_trained)
+
+    def goes_on(state):
+        _, looks, now, _ = state
+        return (now[0] > LEARNED) & (looks < MOST) | (looks < PUBLISHED // CHUNK)
+
+    def go_on(state):
+        weights, looks, _, early = state
+        weights = training.train(network, weights, task, rate, CHUNK).weights
+        now, looks = measure(weights), looks + 1
+        return weights, looks, now, jnp.where(looks == PUBLISHED // CHUNK, now, early)
+
+    weights = start(jax.random.key(seed), network, num_domains, scale)
+    now = measure(weights)
+    weights, looks, now, early = jax.lax.while_loop(goes_on, go_on, (weights, 0, now, now))
+    outputs = network.apply(weights, task.inputs, gates={})
+    by_mode = mode_errors(outputs, num_domains, num_trained)
+    return {
+        "trained": now[0],
+        "untrained": now[1],
+        "trained_500": early[0],
+        "untrained_500": early[1],
+        "steps": CHUNK * looks,
+        "untrained_first": by_mode[0],
+        "untrained_second": by_mode[1],
+    }

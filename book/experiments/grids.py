@@ -29,6 +29,32 @@ GRIDS = {
         "scale": [0.005 / 700, 1e-3, 1e-2],
         "part": range(8),
     },
+    "exactness": {
+        "case": [
+            f"{c} contexts, {shape}"
+            for shape in (
+                "8 items, trees",
+                "4 items, trees",
+                "8 items, rings",
+                "8 items, cross",
+                "8 items, mixed",
+            )
+            for c in range(2, 6)
+        ],
+        "hidden": [50, 200, 700],
+        "scale": [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
+        "seed": range(3),
+    },
+    "exactness_starts": {
+        "contexts": range(2, 6),
+        "scale": [1e-7, 1e-5, 1e-3, 1e-2],
+        "seed": range(3),
+    },
+    "exactness_step": {
+        "case": ["3 contexts, 8 items, trees", "4 contexts, 8 items, trees"],
+        "sum_step": [0.001, 0.004],
+        "seed": range(3),
+    },
     "hidden_fit": {
         "case": ["trees", "tree, ring, cross"],
         "ratio": [0.25, 0.5, 0.7071, 1.0, 1.4142, 2.0, 2.8284, 4.0],
@@ -81,6 +107,8 @@ GRIDS = {
 }
 
 STATIC = {
+    "exactness": ("hidden",),
+    "exactness_starts": ("contexts",),
     "digit_routes": ("num_trained",),
     "prediction": ("hidden",),
     "prediction_limits": ("hidden", "scale"),

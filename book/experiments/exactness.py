@@ -1,0 +1,72 @@
+"""The map of the equivalence: how far all-but-one networks are from ReLU networks."""
+
+import jax
+import jax.numpy as jnp
+
+from mdsgdln import networks, reln, tasks, theory, training
+
+SUM_STEP, CHUNK = 0.004, 100  # step on the summed loss; steps between two looks at the loss
+FALLEN = 0.01  # a run ends when both losses are below this share of their start
+KINDS = {
+    "trees": ["tree"],
+    "rings": ["ring"],
+    "cross": ["cross"],
+    "mixed": ["tree", "ring", "cross"],
+}
+
+
+def setup(case: str, hidden: int):
+    """Return the task of "C contexts, n items, kind", the ReLU network and the gated one."""
+    contexts, items, kind = case.split(", ")
+    num_contexts, num_items = int(contexts.split()[0]), int(items.split()[0])
+    structures = [KINDS[kind][c % len(KINDS[kind])] for c in range(num_contexts)]
+    task = tasks.contextual(num_contexts, num_items, structures)
+    relu = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
+    width = hidden // (num_contexts + 1)  # as many neurons in all
+    gated = reln.context_candidate(task, num_contexts, num_contexts - 1, width)
+    return task, relu, gated
+
+
+def max_steps(num_contexts: int, hidden: int, scale, sum_step=SUM_STEP):
+    """Return twice the race law's time for a mode of strength κ = 1, and 500 steps more."""
+    start = theory.expected_start(hidden // (num_contexts + 1), scale)
+    units = jnp.maximum(jnp.log(1 / start), 1) / 2
+    return 2 * theory.learning_time(num_contexts, num_contexts - 1) * units / sum_step + 500
+
+
+def side_by_side(pairs, task, limit, sum_step=SUM_STEP, longest=8000):
+    """Train networks until all have learned; return their losses, zero after the end."""
+    rate = sum_step * task.num_samples
+    names = range(len(pairs))
+
+    def unfinished(state):
+        step, _, _, now = state
+        return (step < limit) & (step < longest) & jnp.any(now > FALLEN)
+
+    def chunk(state):
+        step, weights, losses, _ = state
+        runs = [training.train(pairs[k][0], weights[k], task, rate, CHUNK) for k in names]
+        fresh = jnp.stack([run.losses for run in runs])
+        losses = jax.lax.dynamic_update_slice(losses, fresh, (0, step))
+        return step + CHUNK, [run.weights for run in runs], losses, fresh[:, -1] / losses[:, 0]
+
+    begin = jnp.zeros((len(pairs), longest))
+    state = 0, [weights for _, weights in pairs], begin, jnp.ones(len(pairs))
+    step, _, losses, now = jax.lax.while_loop(unfinished, chunk, state)
+    return losses, step, now
+
+
+def experiment(case: str, hidden: int, scale: float, seed: int) -> dict:
+    """Return how far the gated network's loss is from the ReLU network's, and on which side."""
+    task, relu, gated = setup(case, hidden)
+    keys = jax.random.split(jax.random.key(seed))
+    pairs = [(net, net.init(key, scale)) for net, key in zip((relu, gated), keys, strict=True)]
+    limit = max_steps(int(case[0]), hidden, scale)
+    (reference, losses), steps, now = side_by_side(pairs, task, limit)
+    return {
+        "deviation": jax.jit(reln.deviation)(losses, reference),
+        "signed": jnp.sum(losses - reference) / jnp.sum(reference),
+        "relu_left": now[0],
+        "gated_left": now[1],
+        "steps": steps,
+    }

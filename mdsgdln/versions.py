@@ -21,8 +21,8 @@ def code_digest(*functions: Callable) -> str:
     """Return a digest of functions and of every module of this package that they lead to.
 
     The code counts as it is parsed: comments, docstrings and layout do not. A function of a module
-    brings that whole module; one defined in a notebook its own source and the package as a whole;
-    both the values that they are closed over.
+    brings that whole module and those of its own package that it imports; one defined in a notebook
+    its own source and this package as a whole; both the values that they are closed over.
     """
     parts, modules = set(), set()
     for function in functions:
@@ -34,7 +34,7 @@ def code_digest(*functions: Callable) -> str:
             modules |= set(Path(__file__).parent.rglob("*.py"))
         else:
             parts.add(_meaning(path.read_text(encoding="utf8")))
-            modules |= _reachable(path)
+            modules |= _reachable(path, {PACKAGE, function.__module__.partition(".")[0]})
     parts |= {_meaning(path.read_text(encoding="utf8")) for path in modules}
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:16]
 
@@ -91,12 +91,12 @@ def library_versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in LIBRARIES}
 
 
-def _reachable(start: Path) -> set[Path]:
-    """Return the modules of this package that ``start`` imports, directly or not."""
+def _reachable(start: Path, packages: set[str]) -> set[Path]:
+    """Return the modules of the packages that ``start`` imports, directly or not."""
     reached, waiting = set(), [start]
     while waiting:
         tree = ast.parse(waiting.pop().read_text(encoding="utf8"))
-        for name in _imported_names(tree):
+        for name in _imported_names(tree, packages):
             path = _module_path(name)
             if path is not None and path not in reached:
                 reached.add(path)
@@ -104,8 +104,8 @@ def _reachable(start: Path) -> set[Path]:
     return reached
 
 
-def _imported_names(tree: ast.Module) -> Iterable[str]:
-    """Yield every module name of this package that the code may import."""
+def _imported_names(tree: ast.Module, packages: set[str]) -> Iterable[str]:
+    """Yield every module name of the packages that the code may import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -113,12 +113,16 @@ def _imported_names(tree: ast.Module) -> Iterable[str]:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         else:
             continue
-        yield from (name for name in names if name.split(".")[0] == PACKAGE)
+        yield from (name for name in names if name.split(".")[0] in packages)
 
 
 def _module_path(name: str) -> Path | None:
-    """Return the file of a module of this package, None if the name is no module."""
-    place = Path(__file__).parent.joinpath(*name.split(".")[1:])
+    """Return the file of a module of a package, None if the name is no module of one."""
+    package, *parts = name.split(".")
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        return None
+    place = Path(found.submodule_search_locations[0]).joinpath(*parts)
     for path in (place.with_suffix(".py"), place / "__init__.py"):
         if path.is_file():
             return path

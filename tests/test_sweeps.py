@@ -1,5 +1,6 @@
 """Sweeps: the table, resuming after a kill, devices, runs that fail, bad input."""
 
+import importlib
 import os
 import random
 import signal
@@ -278,3 +279,20 @@ def test_digest_follows_the_code_and_not_its_words(tmp_path, monkeypatch):
     assert digest("words_module", words) == plain
     assert digest("code_module", MODULE.replace("FACTOR = 2", "FACTOR = 3")) != plain
     assert digest("import_module", MODULE.replace("reln", "tasks")) != plain
+
+
+def test_digest_follows_imports_within_the_function_s_own_package(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    digests = []
+    for name, factor in (("first_package", 2), ("second_package", 3)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "__init__.py").touch()
+        (folder / "helper.py").write_text(f"FACTOR = {factor}\n")
+        source = f"from {name} import helper\n\n\ndef run():\n    return helper.FACTOR\n"
+        (folder / "work.py").write_text(source)
+        module = importlib.import_module(f"{name}.work")
+        digests.append(versions.code_digest(module.run))
+        (folder / "helper.py").write_text("FACTOR = 4\n")
+        digests.append(versions.code_digest(module.run))
+    assert digests[0] != digests[1] and digests[2] != digests[3]

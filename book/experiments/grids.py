@@ -21,7 +21,7 @@ GRIDS = {
     },
     "finding_gates": {
         "case": [*CASES, "XoR, margin 2", "XoR, margin 0.2"],
-        "seed": ["0", "1", "2", "3", "4"],  # text: a number would be traced
+        "seed": ["5", "6", "7", "8", "9"],  # text: a number would be traced
     },
     "gate_race": {
         "kind": ["2 items, 3 contexts", "8 items, 3 contexts", "2 items, 4 contexts"],
@@ -86,6 +86,11 @@ GRIDS = {
         "scale": [1e-3, 1e-5, 1e-7, 1e-9],
         "seed": range(3),
     },
+    "relu_curve": {
+        "contexts": [3, 4, 5],
+        "scale": [1e-6, 1e-5, 1e-4, 1e-3],
+        "seed": range(3),
+    },
     "sharing": {
         "kind": [f"10 domains, {q} trained, 64 neurons" for q in range(1, 11)],
         "scale": [0.05, 0.1, 0.2, 0.4],
@@ -112,4 +117,5 @@ STATIC = {
     "digit_routes": ("num_trained",),
     "prediction": ("hidden",),
     "prediction_limits": ("hidden", "scale"),
+    "relu_curve": ("contexts", "scale"),
 }  # settings that fix shapes; text always does

@@ -13,10 +13,10 @@ from threadpoolctl import threadpool_limits
 from mdsgdln import checks
 from mdsgdln.checks import Numbers
 
-REPETITIONS = 5  # clusterings that have to agree
-SMALLEST_SHARE = 0.02  # of the weight: less is no pathway
+REPETITIONS = 7  # clusterings that have to agree
+SMALLEST_SHARE = 0.05  # of the weight: less is no pathway
 MOST_PATHWAYS = 12
-REPEATABLE = 0.025  # of the entries may differ between repetitions, else there is one pathway
+REPEATABLE = 0.01  # of the entries may differ between repetitions, else there is one pathway
 STARTS = 3  # of each k-means
 
 
@@ -27,8 +27,10 @@ def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarra
     pattern counts by a different random amount, between half and one and a half of its weight. Of
     the K whose groups all hold a noticeable share of the weight, the one on which the repetitions
     agree best is chosen, the largest of equals: groups that are there in the recording come back
-    whatever is stressed, and one group too many splits another now here, now there. Where no K > 1
-    is repeatable there is one pathway, on for what most neurons are on for.
+    whatever is stressed, and one group too many splits another now here, now there. Agreement is
+    the median ``disagreement`` with the repetition that is most like the others, so that a k-means
+    that ended badly does not count; of equal medians the mean. Where no K > 1 is repeatable there
+    is one pathway, on for what most neurons are on for.
 
     The answer depends neither on the order of the neurons nor on random numbers from outside.
 
@@ -48,21 +50,17 @@ def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarra
     """
     patterns, shares = _distinct(activity, weights)
     rng = np.random.default_rng(0)
-    factors = rng.uniform(0.5, 1.5, (REPETITIONS, len(patterns)))
-    found, least = _k_means(patterns, shares, 1, REPETITIONS), REPEATABLE
+    stressed = shares[None, :] * rng.uniform(0.5, 1.5, (REPETITIONS, len(patterns)))
+    found, least = _gates(shares[None, :] @ patterns), (REPEATABLE, 1.0)
     if not len(found):
         found = patterns[[shares.argmax()]].astype(int)
     for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
-        gates = _k_means(patterns, shares, num_clusters, REPETITIONS)
-        if not len(gates) or _held(gates, patterns, shares).min() < SMALLEST_SHARE:
-            continue
-        differing = 0.0
-        for seed, factor in enumerate(factors):
-            repeated = _k_means(patterns, shares * factor, num_clusters, seed)
-            differing += disagreement(gates, repeated) / REPETITIONS
-            if differing > least:
-                break
-        else:
+        repeated = [
+            _gates(_k_means(patterns, weights, num_clusters, seed))
+            for seed, weights in enumerate(stressed)
+        ]
+        gates, differing = _most_typical(repeated)
+        if differing <= least and _held(gates, patterns, shares).min() >= SMALLEST_SHARE:
             found, least = gates, differing
     return found
 
@@ -95,7 +93,7 @@ def cluster(
             f"num_clusters: expected at most the number of distinct patterns, {len(patterns)}, "
             f"got {num_clusters}"
         )
-    return _k_means(patterns, shares, num_clusters, seed)
+    return _gates(_k_means(patterns, shares, num_clusters, seed))
 
 
 def disagreement(gates: Numbers, others: Numbers) -> float:
@@ -104,6 +102,8 @@ def disagreement(gates: Numbers, others: Numbers) -> float:
     A row without partner, where one set has more rows, counts as half wrong.
     """
     gates, others = np.asarray(gates), np.asarray(others)
+    if not (len(gates) and len(others)):
+        return 0.5 * (len(gates) != len(others))
     distances = (gates[:, None, :] != others[None, :, :]).mean(axis=2)
     matched = distances[linear_sum_assignment(distances)].sum()
     return float((matched + abs(len(gates) - len(others)) / 2) / max(len(gates), len(others)))
@@ -132,24 +132,40 @@ def _distinct(
     return on[used][first].astype(np.float32), shares / shares.sum()
 
 
+def _most_typical(repeated) -> tuple[Int[np.ndarray, "K P"], tuple[float, float]]:
+    """Return the gates most like the others, and their median and mean disagreement with them."""
+    table = np.array([[disagreement(gates, others) for others in repeated] for gates in repeated])
+    index = table.sum(axis=1).argmin()
+    others = np.delete(table[index], index)
+    return repeated[index], (float(np.median(others)), float(np.mean(others)))
+
+
+def _squared_distances(patterns, centroids) -> Float[np.ndarray, "patterns K"]:
+    """Return ‖x − c‖² of 0/1 patterns x."""
+    lengths = patterns.sum(axis=1)[:, None] + (centroids**2).sum(axis=1)[None, :]
+    return lengths - 2 * patterns @ centroids.T
+
+
 def _k_means(
     patterns: Float[np.ndarray, "patterns P"],
-    shares: Float[np.ndarray, " patterns"],
+    weights: Float[np.ndarray, " patterns"],
     num_clusters: int,
     seed: int,
-) -> Int[np.ndarray, "K P"]:
-    """Cluster patterns that count by their shares; return the rounded centroids, distinct."""
+) -> Float[np.ndarray, "clusters P"]:
+    """Return the centroids of weighted patterns."""
     means = KMeans(num_clusters, n_init=STARTS, random_state=seed, tol=1e-3)
     with threadpool_limits(1):  # threads wait for each other longer than they work
-        centroids = means.fit(patterns, sample_weight=shares).cluster_centers_
+        return means.fit(patterns, sample_weight=weights).cluster_centers_
+
+
+def _gates(centroids) -> Int[np.ndarray, "K P"]:
+    """Return centroids rounded at ½, each gate once, none empty, the largest first."""
     gates = np.unique((centroids > 0.5).astype(int), axis=0)
     gates = gates[gates.any(axis=1)]
-    order = np.lexsort([*gates.T[::-1], gates.sum(axis=1)])[::-1]
-    return gates[order]
+    return gates[np.lexsort([*gates.T[::-1], gates.sum(axis=1)])[::-1]]
 
 
 def _held(gates, patterns, shares) -> Float[np.ndarray, " K"]:
     """Return the share of the weight whose patterns are nearest to each gate."""
-    sizes = gates.sum(axis=1)[None, :] + patterns.sum(axis=1)[:, None]
-    nearest = np.argmin(sizes - 2 * patterns @ gates.T, axis=1)
+    nearest = np.argmin(_squared_distances(patterns, gates), axis=1)
     return np.bincount(nearest, shares, minlength=len(gates))

@@ -105,19 +105,19 @@ def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     missing = case.room - len(system.first)
     system = system._replace(
         **{
-            name: jnp.pad(getattr(system, name), ((0, missing), (0, 0)))
+            name: np.pad(getattr(system, name), ((0, missing), (0, 0)))
             for name in ("first", "gates", "first_mask")
         },
         **{
-            name: jnp.pad(getattr(system, name), ((0, 0), (0, missing)))
+            name: np.pad(getattr(system, name), ((0, 0), (0, missing)))
             for name in ("second", "second_mask")
         },
     )
     times = case.rate * jnp.arange(0, case.num_steps, case.seen)
     outputs = _outputs(system, times, case.rate)
     losses = jnp.sum((system.targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * task.num_samples)
-    back = target_space(task).T @ task.targets @ jnp.linalg.pinv(system.targets)
-    return np.asarray(losses), np.asarray(back @ outputs)
+    back = target_space(task).T @ np.asarray(task.targets) @ np.linalg.pinv(system.targets)
+    return np.asarray(losses), back @ np.asarray(outputs)
 
 
 @jax.jit

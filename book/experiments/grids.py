@@ -105,6 +105,30 @@ GRIDS = {
         "scale": [0.2],
         "seed": range(5),
     },
+    "two_hidden": {
+        "network": [
+            "ReLU",
+            "linear, half",
+            "staged",
+            "unstaged",
+            "found, both layers",
+            "own gates, kept",
+            "found over time",
+        ],
+        "seed": [str(seed) for seed in range(10)],  # text: a number would be traced
+    },
+    "two_hidden_choices": {
+        "network": [
+            "ReLU",
+            "found, both layers",
+            "found, second layer",
+            "found, 32 clusters",
+            "found, own first layers",
+            "final patterns",
+        ],
+        "seed": ["100", "101"],
+    },
+    "two_hidden_step": {"coarser": ["1", "4", "8"]},
     "xor_seeds": {
         "margin": [0.0, 0.25, 0.5, 0.7, 0.9, 1.0, 1.25, 1.5, 2.0, 2.5],
         "seed": range(1000),

@@ -152,6 +152,6 @@ def test_nbval_sees_a_changed_number(copy):
 
 def test_nbval_sees_a_changed_package(copy):
     shutil.copytree(Path(mdsgdln.__file__).parent, copy / "other" / "mdsgdln")
-    tasks = copy / "other" / "mdsgdln" / "tasks.py"
+    tasks = copy / "other" / "mdsgdln" / "tasks" / "structures.py"
     tasks.write_text(tasks.read_text() + "\n_xor = xor\ndef xor(m): return _xor(1.001 * m)\n")
     assert nbval(copy / "references", copy / "other") == ["demo.ipynb::Cell 1"]

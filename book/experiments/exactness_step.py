@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import networks, reln, tasks, theory, training  # noqa: F401
+from mdsgdln import reln
 from mdsgdln_book.experiments.exactness import setup, side_by_side
 
 

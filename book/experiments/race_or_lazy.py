@@ -6,12 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import tasks, training
-from mdsgdln_book.experiments.sharing import EDGES, errors, stacked, start
+from mdsgdln import tasks
+from mdsgdln_book.experiments.sharing import EDGES, errors, learn, stacked, start
 
 DOMAINS, TRAINED, HIDDEN = 7, 4, 64
-PUBLISHED, CHUNK, MOST = 700, 100, 300  # steps of NRR Fig. 6; steps between two looks; looks
-LEARNED = 1e-5  # trained error over the power of the targets at which training ends
+PUBLISHED, MOST = 700, 300  # steps of NRR Fig. 6; looks at the errors at most
 
 
 def rate_of(weights, scale):
@@ -71,19 +70,10 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
     def answers(weights):
         return network.apply(weights, task.inputs, gates={}) - origin
 
-    def goes_on(state):
-        _, looks, now, _ = state
-        return (now[0] > LEARNED) & (looks < MOST) | (looks < PUBLISHED // CHUNK)
+    def measure(weights):
+        return errors(answers(weights), DOMAINS, TRAINED)
 
-    def go_on(state):
-        weights, looks, _, early = state
-        weights = training.train(network, weights, lesson, rate, CHUNK).weights
-        now, looks = errors(answers(weights), DOMAINS, TRAINED), looks + 1
-        return weights, looks, now, jnp.where(looks == PUBLISHED // CHUNK, now, early)
-
-    now = errors(answers(before), DOMAINS, TRAINED)
-    state = jax.lax.while_loop(goes_on, go_on, (before, 0, now, now))
-    after, looks, now, early = state
+    after, now, early, steps = learn(network, before, lesson, rate, measure, PUBLISHED, MOST)
     predicted = frozen(before, answers(before), wanted, taught)
     untaught = ~taught / np.sum(~taught) / np.mean(wanted**2)
     change = jnp.linalg.norm(kernel(after) - kernel(before))
@@ -93,7 +83,7 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
         "untrained": now[1],
         "trained_700": early[0],
         "untrained_700": early[1],
-        "steps": CHUNK * looks,
+        "steps": steps,
         "kernel_change": change / jnp.linalg.norm(kernel(before)),
         "weight_change": jnp.sqrt(moved / sum(jnp.sum(before[edge] ** 2) for edge in EDGES)),
         "likeness": likeness(after),

@@ -69,6 +69,29 @@ def mode_errors(outputs, num_domains: int, num_trained: int):
     return jnp.sum(squared * untrained, axis=(1, 2)) / max(untrained.sum(), 1)
 
 
+def learn(network, weights, task, rate, measure, published: int, most: int):
+    """Train until the trained routes are learned, and for as many steps as published at least.
+
+    ``measure`` gives the errors of weights, the trained one first; ``most`` is the number of looks
+    after which training ends anyway. Return the weights, the errors then and after the published
+    number of steps, and the number of steps.
+    """
+
+    def goes_on(state):
+        _, looks, now, _ = state
+        return (now[0] > LEARNED) & (looks < most) | (looks < published // CHUNK)
+
+    def go_on(state):
+        weights, looks, _, early = state
+        weights = training.train(network, weights, task, rate, CHUNK).weights
+        now, looks = measure(weights), looks + 1
+        return weights, looks, now, jnp.where(looks == published // CHUNK, now, early)
+
+    now = measure(weights)
+    weights, looks, now, early = jax.lax.while_loop(goes_on, go_on, (weights, 0, now, now))
+    return weights, now, early, CHUNK * looks
+
+
 def experiment(kind: str, scale: float, seed: int) -> dict:
     """Return the errors once the trained routes are learned, the steps, the errors at step 500."""
     num_domains, num_trained, num_hidden = (int(word) for word in kind.split() if word.isdigit())
@@ -79,19 +102,8 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
     def measure(weights):
         return errors(network.apply(weights, task.inputs, gates={}), num_domains, num_trained)
 
-    def goes_on(state):
-        _, looks, now, _ = state
-        return (now[0] > LEARNED) & (looks < MOST) | (looks < PUBLISHED // CHUNK)
-
-    def go_on(state):
-        weights, looks, _, early = state
-        weights = training.train(network, weights, task, rate, CHUNK).weights
-        now, looks = measure(weights), looks + 1
-        return weights, looks, now, jnp.where(looks == PUBLISHED // CHUNK, now, early)
-
     weights = start(jax.random.key(seed), network, num_domains, scale)
-    now = measure(weights)
-    weights, looks, now, early = jax.lax.while_loop(goes_on, go_on, (weights, 0, now, now))
+    weights, now, early, steps = learn(network, weights, task, rate, measure, PUBLISHED, MOST)
     outputs = network.apply(weights, task.inputs, gates={})
     by_mode = mode_errors(outputs, num_domains, num_trained)
     return {
@@ -99,7 +111,7 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
         "untrained": now[1],
         "trained_500": early[0],
         "untrained_500": early[1],
-        "steps": CHUNK * looks,
+        "steps": steps,
         "untrained_first": by_mode[0],
         "untrained_second": by_mode[1],
     }

@@ -2,11 +2,12 @@
 
 import operator
 from collections.abc import Mapping, Sequence
+from types import UnionType
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, PyTree
+from jaxtyping import Array, ArrayLike
 
 Scalar = float | int | np.number | Array
 Numbers = ArrayLike | Sequence  # whatever jnp.asarray takes; shapes are checked in words
@@ -20,16 +21,29 @@ def finite_array(
     Raises:
         ValueError: wrong number of axes, no entry, not numeric, or a non-finite entry.
     """
-    try:
-        with jax.ensure_compile_time_eval():  # data stay concrete inside a compiled function
-            array = jnp.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
+    array = real_array(name, value, axes)
     if array.ndim != num_axes or (array.size == 0 and not may_be_empty):
         raise ValueError(f"{name}: expected a non-empty array of shape {axes}, got {array.shape}")
+    finite(name, array)
+    return array
+
+
+def real_array(name: str, value: Numbers, axes: str) -> Array:
+    """Return ``value`` as a float array, or raise ``ValueError`` unless it holds real numbers."""
+    try:
+        with jax.ensure_compile_time_eval():  # data stay concrete inside a compiled function
+            array = jnp.asarray(value)
+            if jnp.issubdtype(array.dtype, np.complexfloating):
+                raise TypeError("complex numbers")
+            return array.astype(float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
+
+
+def finite(name: str, array: ArrayLike) -> None:
+    """Raise ``ValueError`` if an entry is infinite or NaN; a traced array passes unchecked."""
     if not isinstance(array, jax.core.Tracer) and not np.isfinite(array).all():
         raise ValueError(f"{name}: expected finite entries, got NaN or infinity")
-    return array
 
 
 def times(value: Numbers) -> Array:
@@ -52,18 +66,20 @@ def positive_integer(name: str, value: int) -> int:
 
 
 def non_negative(name: str, value: Scalar) -> Scalar:
-    """Return ``value`` unchanged if it is finite and at least zero, or raise ``ValueError``.
+    """Return ``value`` if it is a finite number of at least zero, or raise ``ValueError``.
 
     A traced value passes unchecked, so that functions of it can be differentiated.
     """
     if isinstance(value, jax.core.Tracer):
         return value
     try:
+        if isinstance(value, str | bytes) or np.ndim(value):
+            raise TypeError("not a number")
         number = float(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: expected a number of at least 0, got {value!r:.80}") from error
     if not np.isfinite(number) or number < 0:
-        raise ValueError(f"{name}: expected a finite number of at least 0, got {value!r}")
+        raise ValueError(f"{name}: expected a finite number of at least 0, got {value!r:.80}")
     return number
 
 
@@ -81,10 +97,11 @@ def is_list(value: Numbers) -> bool:
 
 def matrix(name: str, value: Numbers) -> Array:
     """Return ``value`` as an array of two axes, or raise ``ValueError``."""
-    value = jnp.asarray(value)
-    if value.ndim != 2:
-        raise ValueError(f"{name}: expected shape (N_in, P), got {value.shape}")
-    return value
+    array = real_array(name, value, "(N_in, P)")
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"{name}: expected shape (N_in, P), got {array.shape}")
+    finite(name, array)
+    return array
 
 
 def num_rows(name: str, found: int, expected: int) -> None:
@@ -93,10 +110,33 @@ def num_rows(name: str, found: int, expected: int) -> None:
         raise ValueError(f"{name}: expected {expected} rows, as the network has, got {found}")
 
 
-def shape(name: str, value: PyTree, expected: tuple[int, ...]) -> None:
-    """Raise ``ValueError`` unless ``value`` has the expected shape."""
-    if np.shape(value) != expected:
-        raise ValueError(f"{name}: expected shape {expected}, got {np.shape(value)}")
+def weight(name: str, value: Numbers, shape: tuple[int, ...]) -> None:
+    """Raise ``ValueError`` unless ``value`` is a matrix of that shape, all entries finite."""
+    array = real_array(name, value, str(shape))
+    if array.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
+    finite(name, array)
+
+
+def instance(name: str, value: object, kind: type | UnionType) -> None:
+    """Raise ``ValueError`` unless ``value`` is of that type, or of one of several."""
+    if not isinstance(value, kind):
+        expected = kind.__name__ if isinstance(kind, type) else str(kind)
+        raise ValueError(f"{name}: expected {expected}, got {value!r:.80}")
+
+
+def function(name: str, value: object) -> None:
+    """Raise ``ValueError`` unless ``value`` can be called."""
+    if not callable(value):
+        raise ValueError(f"{name}: expected a function, got {value!r:.80}")
+
+
+def random_key(name: str, value: object) -> None:
+    """Raise ``ValueError`` unless ``value`` is one JAX random key."""
+    typed = isinstance(value, Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+    raw = isinstance(value, Array) and value.dtype == np.uint32
+    if not (typed and value.ndim == 0 or raw and value.ndim == 1):
+        raise ValueError(f"{name}: expected a random key, as of jax.random.key, got {value!r:.80}")
 
 
 def scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Scalar]:

@@ -16,7 +16,7 @@ from mdsgdln.gates import context_gates
 from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, pathways
 from mdsgdln.tasks import Task
 from mdsgdln.theory import predict_losses
-from mdsgdln.training import DivergenceError
+from mdsgdln.training import check_losses
 
 
 class Exact(NamedTuple):
@@ -76,11 +76,8 @@ def exact(
         for layer, weight in enumerate(weights)
     ]
     result = _side_by_side(network, weights, task, learning_rate, freeze_at, num_steps=num_steps)
-    for losses in (result.losses, result.gated_losses):
-        if not isinstance(losses, jax.core.Tracer) and not np.isfinite(losses).all():
-            raise DivergenceError(
-                f"learning_rate: a loss became non-finite; {learning_rate!r} is too large"
-            )
+    check_losses(result.losses, learning_rate)
+    check_losses(result.gated_losses, learning_rate)
     return result
 
 
@@ -208,7 +205,7 @@ def race(
     if not isinstance(candidates, Mapping) or not candidates:
         raise ValueError(f"candidates: expected {{name: gated network}}, got {candidates!r:.80}")
     checks.non_negative("scale", scale)
-    times = checks.finite_array("times", times, 1, "(T,)")
+    times = checks.times(times)
     if len(times) < 2:
         raise ValueError("times: expected at least two times, got one")
     losses = {

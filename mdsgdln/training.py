@@ -39,6 +39,7 @@ class Run(NamedTuple):
 
 def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
     """Return L = 1/(2P) Σ_i ‖y_i − ŷ_i‖², a mean over samples (MHS Eq. 2)."""
+    checks.instance("network", network, Network)
     network = network.reading(task)
     errors = task.targets - network.apply(weights, task.inputs)
     return jnp.sum(errors**2) / (2 * task.num_samples)
@@ -76,14 +77,16 @@ def train(
         ValueError: weights, gates or task that do not fit the network, or a bad number.
         DivergenceError: the loss became non-finite.
     """
+    checks.instance("network", network, Network)
     checks.positive("learning_rate", learning_rate)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
+    if not isinstance(optimiser, optax.GradientTransformation | None):
+        checks.function("optimiser", optimiser)
+    if observe is not None:
+        checks.function("observe", observe)
     network = network.reading(task)
     network.check_weights(weights)
-    for leaf in jax.tree.leaves(weights):
-        if not isinstance(leaf, jax.core.Tracer) and not np.isfinite(leaf).all():
-            raise ValueError("weights: expected finite entries, got NaN or infinity")
     batches = None
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
@@ -98,11 +101,12 @@ def train(
         observe=observe,
         every=every,
     )
-    _check_losses(run.losses, learning_rate)
+    check_losses(run.losses, learning_rate)
     return run
 
 
-def _check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar) -> None:
+def check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar) -> None:
+    """Raise ``DivergenceError`` if a loss is infinite or NaN."""
     if isinstance(losses, jax.core.Tracer):
         return  # inside a compiled function: whoever called it sees the losses
     finite = np.isfinite(losses)
@@ -120,8 +124,7 @@ def _batches(
     checks.positive_integer("batch_size", batch_size)
     if batch_size > num_samples:
         raise ValueError(f"batch_size: expected at most {num_samples} samples, got {batch_size}")
-    if key is None:
-        raise ValueError("key: expected a random key with batch_size, got None")
+    checks.random_key("key", key)
     num_epochs = -(-num_steps * batch_size // num_samples)
     epochs = jax.vmap(lambda k: jax.random.permutation(k, num_samples))(
         jax.random.split(key, num_epochs)

@@ -134,7 +134,7 @@ class GatedNetwork:
                 f"got {list(weights) if isinstance(weights, Mapping) else weights!r:.80}"
             )
         for edge, shape in self._shapes().items():
-            checks.shape(f"weights[{edge!r}]", weights[edge], shape)
+            checks.weight(f"weights[{edge!r}]", weights[edge], shape)
 
     def reading(self, task: Task) -> "GatedNetwork":
         """Return the network whose inputs and outputs are the rows that ``task`` gives them.
@@ -142,6 +142,7 @@ class GatedNetwork:
         Raises:
             ValueError: rows that do not fit the nodes, or gates for another number of samples.
         """
+        checks.instance("task", task, Task)
         graph = self.graph
         ends = {node: len(task.inputs) for node in graph.input_nodes}
         ends |= {node: len(task.targets) for node in graph.output_nodes}

@@ -58,10 +58,11 @@ class _Layered:
                 f"weights: expected {len(self.sizes) - 1} matrices, got {weights!r:.80}"
             )
         for layer, (weight, shape) in enumerate(zip(weights, self._shapes(), strict=True)):
-            checks.shape(f"weights[{layer}]", weight, shape)
+            checks.weight(f"weights[{layer}]", weight, shape)
 
     def reading(self, task: Task) -> "_Layered":
         """Return the network itself, if ``task`` has its numbers of inputs and outputs."""
+        checks.instance("task", task, Task)
         checks.num_rows("inputs", len(task.inputs), self.sizes[0])
         checks.num_rows("targets", len(task.targets), self.sizes[-1])
         return self

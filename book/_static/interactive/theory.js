@@ -1,0 +1,284 @@
+"use strict";
+
+/* The book's formulas as pure functions; no page is needed. The tests hold them against the package
+   `mdsgdln`: theory.deep_mode, theory.expected_start, theory.contextual_closed_form,
+   theory.learning_time and the functions of gates. */
+var Theory = (() => {
+  /* ---- One mode of a network with one hidden layer ---- */
+
+  /* a(t) of da/dt = 2a(s - d a), a(0) = start (MHS Eqs. 7 and 18); s = 0 is the limit. */
+  function deepMode(t, s, d, start) {
+    const filled = s > 0 ? -Math.expm1(-2 * s * t) / s : 2 * t; // (1 - exp(-2st)) / s
+    return start / (Math.exp(-2 * s * t) + start * d * filled);
+  }
+
+  /* Time at which the mode passes a height between its start and s/d; infinite if it does not. */
+  function modeTime(height, s, d, start) {
+    if (height <= start) return 0;
+    if (!(s > d * height)) return Infinity;
+    return Math.log((height * (s - d * start)) / (start * (s - d * height))) / (2 * s);
+  }
+
+  /* H σ²/2: effective start of every mode of H neurons with weights of standard deviation σ. */
+  function expectedStart(hidden, sigma) {
+    return (hidden * sigma * sigma) / 2;
+  }
+
+  /* ---- Exclusive or with a margin: two or four pathways share H hidden neurons ---- */
+
+  const crossover = Math.sqrt(2 / 3); // Δ*
+
+  /* Mode of each pathway: s, d, its start, and the output `root` of a mode of strength 1. */
+  function xorMode(pathways, margin, sigma, hidden) {
+    const root = pathways === 2 ? margin : Math.sqrt(2 + margin * margin);
+    const start = expectedStart(hidden / pathways, sigma);
+    return { s: root / pathways, d: (root * root) / pathways, root, start };
+  }
+
+  /* ½(1 - a(t) root)² (MHS Eqs. 22 and 23). */
+  function xorLoss(t, pathways, margin, sigma, hidden) {
+    const { s, d, root, start } = xorMode(pathways, margin, sigma, hidden);
+    return (1 - deepMode(t, s, d, start) * root) ** 2 / 2;
+  }
+
+  /* Time at which the loss is half of what it was at time 0. */
+  function xorHalfTime(pathways, margin, sigma, hidden) {
+    const { s, d, root, start } = xorMode(pathways, margin, sigma, hidden);
+    if (root === 0) return Infinity;
+    return modeTime((1 - (1 - start * root) * Math.SQRT1_2) / root, s, d, start);
+  }
+
+  /* ---- Items in contexts: a tree of n items in every block, P = n C ---- */
+
+  /* Pathways on in k of C contexts; rates per κ/P. */
+  const commonRate = (contexts) => Math.sqrt(contexts * (contexts + 1));
+  const rawRate = (size) => Math.sqrt(size * (size + 1));
+  const residualRate = (contexts, size) => Math.sqrt((size * (contexts - size)) / contexts);
+
+  /* The race law: time to learn in units of ln(1/a₀)/2 and per κ/P. */
+  function learningTime(contexts, size) {
+    const common = commonRate(contexts);
+    return 1 / common + (1 - rawRate(size) / common) / residualRate(contexts, size);
+  }
+
+  /* The same if pathways did not grow while the common one learns. */
+  function timeWithoutHeadStart(contexts, size) {
+    return 1 / commonRate(contexts) + 1 / residualRate(contexts, size);
+  }
+
+  function choose(n, k) {
+    let ways = 1;
+    for (let i = 1; i <= k; i++) ways = (ways * (n - k + i)) / i;
+    return Math.round(ways);
+  }
+
+  /* Splits of a balanced binary tree of n = 2, 4, 8, … items: strength κ, how many of it. */
+  function treeSplits(items) {
+    const splits = [];
+    for (let size = items; size > 1; size /= 2) {
+      splits.push({ kappa: Math.sqrt(size - 1), count: items / size });
+    }
+    return splits;
+  }
+
+  /* Modes of the common pathway: s, d and how many of each. */
+  function commonModes(contexts, items) {
+    const samples = contexts * items;
+    const top = 2 * items - 1; // κ² of the constant pattern
+    const splits = treeSplits(items).map(({ kappa, count }) => ({
+      s: (kappa * commonRate(contexts)) / samples,
+      d: contexts / samples,
+      count,
+    }));
+    const mean = Math.sqrt(((items + contexts) * top * (contexts + 1)) / contexts / items / samples);
+    return [
+      { s: mean, d: (items + contexts) / samples, count: 1 },
+      { s: Math.sqrt(items * top) / samples, d: items / samples, count: contexts - 1 },
+      ...splits,
+    ];
+  }
+
+  /* Modes that all pathways on in k contexts learn together from what the common one leaves.
+     There are C over k of them; the patterns of those that share a context add up, so that each
+     feels da/dt = 2a(s - stop a), stop = (C-2 over k-1)/P. */
+  function contextualModes(contexts, size, items) {
+    const samples = contexts * items;
+    return treeSplits(items).map(({ kappa, count }) => ({
+      s: (kappa * residualRate(contexts, size)) / samples,
+      raw: (kappa * rawRate(size)) / samples,
+      common: (kappa * commonRate(contexts)) / samples,
+      d: choose(contexts - 2, size - 1) / samples,
+      count: count * choose(contexts, size),
+    }));
+  }
+
+  const gained = (mode, a) => mode.count * (mode.s * a - (mode.d * a * a) / 2);
+
+  function contextualLoss(t, contexts, items, commonStart, modes, strength) {
+    let loss = Math.log2(items) + 1; // ½⟨‖y‖²⟩
+    for (const mode of commonModes(contexts, items)) {
+      loss -= gained(mode, deepMode(t, mode.s, mode.d, commonStart));
+    }
+    for (const mode of modes) loss -= gained(mode, strength(mode));
+    return loss;
+  }
+
+  /* Loss if the others see, from the start, only what the common pathway will leave. With k = C-1
+     it is theory.contextual_closed_form. */
+  function closedForm(t, contexts, size, items, commonStart, contextualStart) {
+    const modes = contextualModes(contexts, size, items);
+    const strength = (mode) => deepMode(t, mode.s, mode.d, contextualStart);
+    return contextualLoss(t, contexts, items, commonStart, modes, strength);
+  }
+
+  /* Strength with the head start of the race law: at the raw rate until the common pathway has
+     learned the split, T₀ = ln(1/a₀)/(2s), on the residual from then on. */
+  function headStartMode(t, mode, start) {
+    const handover = Math.log(1 / start) / (2 * mode.common);
+    if (t < handover) return start * Math.exp(2 * mode.raw * t);
+    return deepMode(t - handover, mode.s, mode.d, start ** (1 - mode.raw / mode.common));
+  }
+
+  function headStartLoss(t, contexts, size, items, start) {
+    const modes = contextualModes(contexts, size, items);
+    const strength = (mode) => headStartMode(t, mode, start);
+    return contextualLoss(t, contexts, items, start, modes, strength);
+  }
+
+  /* ---- The gate of a ReLU neuron: a pattern is an array of rows (items) of 0 or 1 ---- */
+
+  const patternOf = (a, b) => a.map((item) => b.map((context) => Number(item + context > 0)));
+
+  /* Rows i, j and columns c, d that cut out a permutation matrix, or null: then it is realisable. */
+  function forbiddenPart(pattern) {
+    for (let i = 0; i < pattern.length; i++) {
+      for (let j = i + 1; j < pattern.length; j++) {
+        const only = (one, other) => pattern[one].findIndex((on, c) => on && !pattern[other][c]);
+        const [c, d] = [only(i, j), only(j, i)];
+        if (c >= 0 && d >= 0) return { items: [i, j], contexts: [c, d] };
+      }
+    }
+    return null;
+  }
+
+  /* Weights that have a realisable pattern, the proof's, moved towards zero. */
+  function weightsOf(pattern) {
+    const contexts = pattern[0].length;
+    const sizes = pattern.map((row) => row.reduce((sum, on) => sum + on, 0));
+    const shift = contexts / 2;
+    const b = pattern[0].map((_, c) => {
+      const on = sizes.filter((_, i) => pattern[i][c]);
+      return shift + (on.length ? 0.5 - Math.min(...on) : -contexts);
+    });
+    return { a: sizes.map((size) => size - shift), b };
+  }
+
+  /* How many patterns are realisable: a poly-Bernoulli number. */
+  function countRealisable(items, contexts) {
+    const row = (size) => {
+      let partitions = [1];
+      for (let m = 1; m <= size; m++) {
+        partitions = Array.from({ length: m + 1 }, (_, j) =>
+          (partitions[j - 1] || 0) + j * (partitions[j] || 0));
+      }
+      return partitions;
+    };
+    const [first, second] = [row(items + 1), row(contexts + 1)];
+    let total = 0;
+    let factorial = 1;
+    for (let j = 0; j <= Math.min(items, contexts); j++) {
+      factorial *= Math.max(j, 1);
+      total += factorial * factorial * first[j + 1] * second[j + 1];
+    }
+    return total;
+  }
+
+  const dot = (x, y) => x.reduce((sum, value, i) => sum + value * y[i], 0);
+  const length = (x) => Math.sqrt(dot(x, x));
+  const times = (matrix, x) => matrix.map((row) => dot(row, x));
+  const transposed = (matrix, x) => matrix[0].map((_, j) => dot(matrix.map((row) => row[j]), x));
+
+  /* A: weights (items, contexts) to Σ r h, a row per target block, for a neuron that keeps this
+     gate. r is what the common pathway leaves of the split of the items into two halves. */
+  function driveMatrix(pattern) {
+    const [items, contexts] = [pattern.length, pattern[0].length];
+    const sign = (i) => (i < items / 2 ? 1 : -1) / Math.sqrt(items);
+    return pattern[0].map((_, block) => {
+      const left = (i, c) => pattern[i][c] * sign(i) * (Number(c === block) - 1 / contexts);
+      const perItem = pattern.map((row, i) => row.reduce((sum, _, c) => sum + left(i, c), 0));
+      const perContext = pattern[0].map((_, c) => pattern.reduce((sum, _, i) => sum + left(i, c), 0));
+      return [...perItem, ...perContext];
+    });
+  }
+
+  /* Drive of the best linear neuron that gets its gate for free: on in k of C contexts. */
+  const freeDrive = (contexts) => residualRate(contexts, Math.floor(contexts / 2));
+
+  /* The nearest weights with a_i + b_c >= 0 where on, <= 0 where off: Hildreth's projections. */
+  function nearestWithGate(weights, pattern) {
+    const items = pattern.length;
+    const moved = [...weights];
+    const pushes = pattern.map((row) => row.map(() => 0));
+    for (let sweep = 0, change = 1; sweep < 3000 && change > 1e-15; sweep++) {
+      change = 0;
+      pattern.forEach((row, i) => row.forEach((on, c) => {
+        const side = on ? 1 : -1;
+        const push = Math.max(0, pushes[i][c] - (side * (moved[i] + moved[items + c])) / 2);
+        const step = side * (push - pushes[i][c]);
+        moved[i] += step;
+        moved[items + c] += step;
+        pushes[i][c] = push;
+        change = Math.max(change, Math.abs(step));
+      }));
+    }
+    return moved;
+  }
+
+  /* Largest drive ‖A w‖/‖w‖ of weights that hold the gate, over that of the best gate for free. For
+     a direction z of the answer the best weights are the nearest ones to Aᵀz; z then turns to their
+     answer, and the drive never falls. */
+  function bestDrive(pattern) {
+    const matrix = driveMatrix(pattern);
+    const contexts = matrix.length;
+    let best = 0;
+    for (let subset = 1; subset < 2 ** contexts - 1; subset++) {
+      const inside = (c) => (subset >> c) & 1;
+      const size = matrix.filter((_, c) => inside(c)).length;
+      let z = matrix.map((_, c) => (inside(c) ? 1 / size : -1 / (contexts - size)));
+      for (let turn = 0, drive = 0; turn < 500; turn++) {
+        const weights = nearestWithGate(transposed(matrix, z), pattern);
+        const answer = times(matrix, weights);
+        if (length(answer) < 1e-12) break;
+        const reached = length(answer) / length(weights);
+        z = answer.map((value) => value / length(answer));
+        if (reached < drive + 1e-14) break;
+        drive = reached;
+        best = Math.max(best, drive);
+      }
+    }
+    return best / freeDrive(contexts);
+  }
+
+  /* The drive of given weights, over that of the best gate for free. */
+  function driveOf(a, b) {
+    const weights = [...a, ...b];
+    const answer = times(driveMatrix(patternOf(a, b)), weights);
+    return length(weights) > 0 ? length(answer) / length(weights) / freeDrive(b.length) : 0;
+  }
+
+  /* bestDrive of a gate that is on for all items in k of C contexts, in closed form. */
+  function contextGateDrive(items, contexts, size) {
+    const off = contexts - size;
+    const price = Math.sqrt((items * (items + contexts)) / ((items + 2 * size) * (items + 2 * off)));
+    return (price * residualRate(contexts, size)) / freeDrive(contexts);
+  }
+
+  return {
+    deepMode, modeTime, expectedStart,
+    crossover, xorMode, xorLoss, xorHalfTime,
+    commonRate, rawRate, residualRate, learningTime, timeWithoutHeadStart,
+    treeSplits, commonModes, contextualModes, closedForm, headStartMode, headStartLoss,
+    patternOf, forbiddenPart, weightsOf, countRealisable,
+    driveMatrix, freeDrive, bestDrive, driveOf, contextGateDrive,
+  };
+})();

@@ -7,7 +7,7 @@ READY := .venv/ready
 SITE := _build/html
 export JUPYTER_PREFER_ENV_PATH = 1
 
-.PHONY: book test references tables bench serve lab clean
+.PHONY: book test references claim tables bench serve lab clean
 
 # After a failure the pages are read anew, so that no warning is lost; chapters stay executed.
 book: $(READY)
@@ -26,6 +26,10 @@ test: $(READY)
 
 references: $(READY)
 	$(BIN)/python -m mdsgdln_book.references $(CHAPTER)
+
+# Run the one chapter that decides a claim of the ledger: make claim ID=xor-never-slower
+claim: $(READY)
+	$(BIN)/python -m mdsgdln_book.claims $(ID)
 
 tables: $(READY)
 	$(BIN)/python -m mdsgdln_book.tables $(TABLE)

@@ -8,11 +8,12 @@ records what it measured::
     claims.table()
 
 A record shows nothing on the page. It travels with the executed notebook, from which the ledger
-page is built.
+page is built. `python -m mdsgdln_book.claims <id>` runs the one chapter that decides a claim.
 """
 
 import hashlib
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -242,3 +243,33 @@ class Claims:
             )
         text = markdown_table(head, rows)
         display({"text/markdown": text, "text/plain": text}, raw=True)
+
+
+def decide(claim: Claim, book: Path = ROOT / "book") -> Mapping:
+    """Run the chapter that decides a claim; return what it recorded."""
+    from .references import RECORD, code_cells, execute  # needs what only a build has
+
+    for cell in code_cells(execute(book / f"{claim.chapter}.md")):
+        for output in cell.outputs:
+            recorded = output.get("metadata", {}).get("claim", {})
+            if RECORD in output.get("data", {}) and recorded.get("id") == claim.id:
+                return recorded
+    raise ValueError(f"claim {claim.id}: chapter {claim.chapter!r} records no value")
+
+
+def main(arguments: list[str]) -> None:
+    """Run the one chapter that decides a claim, and print claim, bound, value and verdict."""
+    claims = read_claims()
+    if len(arguments) != 1 or arguments[0] not in claims:
+        sys.exit(f"ID: expected one of {sorted(claims)}, got {' '.join(arguments) or 'none'}")
+    claim = claims[arguments[0]]
+    print(f"{claim.statement} ({claim.source})\n{claim.measure}", flush=True)
+    recorded = decide(claim)
+    print(f"bound     {claim.bound.text}\nmeasured  {recorded['text']}, in {claim.chapter}")
+    print(f"verdict   {recorded['verdict']}")
+    if claim.superseded_by is not None:
+        print(f"superseded by {claim.superseded_by}: {claim.reason}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -49,7 +49,7 @@ def finite(name: str, array: ArrayLike) -> None:
 def times(value: Numbers) -> Array:
     """Return times as an array (T,), or raise ``ValueError`` unless they increase from 0 on."""
     array = finite_array("times", value, 1, "(T,)")
-    if not isinstance(array, jax.core.Tracer) and (array[0] < 0 or (jnp.diff(array) < 0).any()):
+    if not isinstance(array, jax.core.Tracer) and (np.diff(array, prepend=0.0) < 0).any():
         raise ValueError("times: expected increasing times from 0 on")
     return array
 
@@ -123,6 +123,14 @@ def instance(name: str, value: object, kind: type | UnionType) -> None:
     if not isinstance(value, kind):
         expected = kind.__name__ if isinstance(kind, type) else str(kind)
         raise ValueError(f"{name}: expected {expected}, got {value!r:.80}")
+
+
+def several(name: str, value: object, number: int | None = None) -> None:
+    """Raise ``ValueError`` unless ``value`` is a list or the like, of that many entries."""
+    kind = isinstance(value, str | bytes | Mapping) or not np.iterable(value)
+    if kind or (number is not None and len(value) != number):
+        expected = "several" if number is None else number
+        raise ValueError(f"{name}: expected a list of {expected}, got {value!r:.80}")
 
 
 def function(name: str, value: object) -> None:

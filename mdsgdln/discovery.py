@@ -86,6 +86,7 @@ def cluster(
     Raises:
         ValueError: as ``discover``; too many clusters; no gate that is ever on.
     """
+    checks.instance("seed", seed, int | np.integer)
     num_clusters = checks.positive_integer("num_clusters", num_clusters)
     patterns, shares = _distinct(activity, weights, silent=True)
     if num_clusters > len(patterns):
@@ -101,7 +102,10 @@ def disagreement(gates: Numbers, others: Numbers) -> float:
 
     A row without partner, where one set has more rows, counts as half wrong.
     """
-    gates, others = np.asarray(gates), np.asarray(others)
+    gates = np.asarray(checks.finite_array("gates", gates, 2, "(K, P)", may_be_empty=True))
+    others = np.asarray(checks.finite_array("others", others, 2, "(K, P)", may_be_empty=True))
+    if gates.shape[1] != others.shape[1]:
+        raise ValueError(f"others: expected {gates.shape[1]} columns, got {others.shape[1]}")
     if not (len(gates) and len(others)):
         return 0.5 * (len(gates) != len(others))
     distances = (gates[:, None, :] != others[None, :, :]).mean(axis=2)

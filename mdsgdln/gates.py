@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy import optimize, sparse
 
 from mdsgdln import checks
 from mdsgdln.checks import Numbers
@@ -25,16 +24,19 @@ def context_gates(
     """
     num_items = checks.positive_integer("num_items", num_items)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
-    subsets = [tuple(subset) for subset in subsets]
+    if not np.iterable(subsets):
+        raise ValueError(f"subsets: expected several sets of contexts, got {subsets!r:.80}")
+    subsets = list(subsets)
     if not subsets:
         raise ValueError("subsets: expected at least one subset of contexts, got none")
     gates = np.zeros((len(subsets), num_contexts, num_items))
     for gate, subset in zip(gates, subsets, strict=True):
-        if not subset or not set(subset) <= set(range(num_contexts)):
+        known = np.iterable(subset) and all(c in list(range(num_contexts)) for c in subset)
+        if not known or not (subset := list(subset)):
             raise ValueError(
                 f"subsets: expected contexts from 0 to {num_contexts - 1}, got {subset!r}"
             )
-        gate[list(subset)] = 1
+        gate[subset] = 1
     return gates.reshape(len(subsets), -1)
 
 
@@ -103,6 +105,8 @@ def _largest_margins(
     on: Float[np.ndarray, "K P"], inputs: Float[np.ndarray, "N_in P"]
 ) -> Float[np.ndarray, " K"]:
     """Return max m ≤ 1 over (w, m) for each gate, all in one program: solvers start slowly."""
+    from scipy import optimize, sparse  # here, as its import takes a while
+
     num_inputs, num_gates = len(inputs), len(on)
     blocks = [np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row]) for row in on]
     lowest = np.append(np.full(num_inputs, -np.inf), 0)

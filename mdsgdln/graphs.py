@@ -114,7 +114,10 @@ class Graph:
 
     def with_rows(self, rows: Mapping[Node, Iterable[int]]) -> "Graph":
         """Return the graph whose input and output nodes named in ``rows`` use those rows."""
+        checks.instance("rows", rows, Mapping)
         ends = self.input_nodes + self.output_nodes
+        for node, given in rows.items():
+            checks.several(f"rows[{node!r}]", given)
         named = {node: tuple(given) for node, given in rows.items() if node in ends}
         for node, given in named.items():
             if len(given) != self.neurons[node]:
@@ -130,6 +133,7 @@ class Graph:
         Raises:
             ValueError: not a path from an input node to an output node of this graph.
         """
+        checks.several("path", path)
         edges = tuple(zip(path[:-1], path[1:], strict=True))
         if not edges or not set(edges) <= set(self.edges):
             raise ValueError(f"path: expected nodes joined by edges of the graph, got {path!r}")

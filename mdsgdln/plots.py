@@ -3,6 +3,7 @@
 Every function returns a ``matplotlib.figure.Figure``; notebooks show a figure that ends a cell.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
@@ -12,6 +13,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from mdsgdln import checks
 from mdsgdln.checks import Numbers
 from mdsgdln.networks import GatedNetwork
 
@@ -22,7 +24,10 @@ PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and 
 
 
 def style(dark: bool = False) -> None:
-    """Set the style of all later figures: transparent ground, ink for light or dark pages."""
+    """Set the style of all later figures: transparent ground, ink for light or dark pages.
+
+    Notebooks then show figures as SVG, which can be saved and scaled.
+    """
     ink, grid = ("#e6e6e6", "#4a4a4a") if dark else ("#1a1a1a", "#d9d9d9")
     sns.set_theme(context="paper", style="ticks", palette=COLOURS, font_scale=1.1)
     mpl.rcParams.update(
@@ -44,7 +49,13 @@ def style(dark: bool = False) -> None:
         }
         | {name: ink for name in ("text.color", "axes.labelcolor", "axes.edgecolor")}
         | {name: ink for name in ("xtick.color", "ytick.color")}
+        | {"svg.hashsalt": "mdsgdln"}  # the same figure, the same file
     )
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and ipython.get_ipython() is not None:  # in a notebook
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+        set_matplotlib_formats("svg", metadata={"Date": None})
 
 
 def panels(
@@ -54,6 +65,10 @@ def panels(
 
     A figure never gets wider than the page: its panels shrink instead, so that text stays legible.
     """
+    num_columns = checks.positive_integer("num_columns", num_columns)
+    num_rows = checks.positive_integer("num_rows", num_rows)
+    checks.positive("height", height)
+    checks.positive("width", width)
     width = min(width, PAGE_WIDTH / num_columns)
     figure, axes = plt.subplots(
         num_rows,
@@ -86,6 +101,10 @@ def curves(
         y_label: label of the other axis.
         title: title of the panel.
     """
+    times = checks.finite_array("times", times, 1, "(T,)")
+    measured = _checked("measured", measured, (1, 2), len(times))
+    predicted = _checked("predicted", predicted or {}, (1,), len(times))
+    checks.instance("axes", axes, Axes | None)
     if axes is None:
         _, (axes,) = panels(1, width=6.0, height=3.4)
     colour_of = dict(zip(measured, COLOURS * 3, strict=False))
@@ -100,11 +119,11 @@ def curves(
                 alpha=faint,
                 label=label if index == 0 else None,
             )
-    for label, values in (predicted or {}).items():
+    for label, values in predicted.items():
         shared = label in colour_of
         axes.plot(
             times,
-            np.asarray(values),
+            values,
             color="black" if not shared else _darker(colour_of[label]),
             linestyle=(0, (4, 2)),
             linewidth=1.6,
@@ -116,6 +135,25 @@ def curves(
         for handle in axes.get_legend().legend_handles:
             handle.set_alpha(1.0)
     return axes.figure
+
+
+def _checked(
+    name: str, values: Mapping[str, Numbers], num_axes: Sequence[int], width: int | None = None
+) -> dict[str, np.ndarray]:
+    """Return {label: array}, or raise ``ValueError`` unless all fit; NaN is a gap."""
+    checks.instance(name, values, Mapping)
+    arrays = {
+        label: np.asarray(checks.real_array(f"{name}[{label!r}]", value, str(width)))
+        for label, value in values.items()
+    }
+    for label, array in arrays.items():
+        fits = array.ndim in num_axes and array.size and width in (None, array.shape[-1])
+        if not fits:
+            raise ValueError(
+                f"{name}[{label!r}]: expected {width or 'some'} columns of "
+                f"{num_axes} axes, got shape {array.shape}"
+            )
+    return arrays
 
 
 def _darker(colour: str) -> tuple[float, float, float]:
@@ -140,22 +178,32 @@ def matrices(
         width: of a panel, inches.
         height: of a panel, inches.
     """
+    named = _checked("named", named, (2,))
+    if not named:
+        raise ValueError("named: expected at least one matrix, got none")
+    for axis, (name, labels) in enumerate(
+        [("row_labels", row_labels), ("column_labels", column_labels)]
+    ):
+        if labels is not None:
+            checks.several(name, labels, len(named))
+            for texts, matrix in zip(labels, named.values(), strict=True):
+                checks.several(name, texts, matrix.shape[axis])
     figure, axes = panels(len(named), width=width, height=height)
-    limit = max(float(np.abs(np.asarray(matrix)).max()) for matrix in named.values()) or 1.0
+    limit = max(float(np.nanmax(np.abs(matrix))) for matrix in named.values()) or 1.0
     for index, (ax, (title, matrix)) in enumerate(zip(axes, named.items(), strict=True)):
         sns.heatmap(
-            np.asarray(matrix),
+            matrix,
             ax=ax,
             cmap=DIVERGING,
             vmin=-limit,
             vmax=limit,
-            annot=np.round(np.asarray(matrix), 1) + 0.0 if annotate else False,  # no "-0.0"
+            annot=np.round(matrix, 1) + 0.0 if annotate else False,  # no "-0.0"
             fmt=".1f",
             annot_kws={"size": 8},
             cbar=index == len(named) - 1,
             xticklabels=column_labels[index] if column_labels else False,
             yticklabels=row_labels[index] if row_labels else False,
-            linewidths=0.5 if np.asarray(matrix).size < 200 else 0,
+            linewidths=0.5 if matrix.size < 200 else 0,
             linecolor="#b3b3b3",
         )
         ax.set_title(title)
@@ -170,6 +218,8 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
     A bar has one cell per sample, filled where the gate is on (the mean over neurons, if each has
     its own). A gated edge is dashed.
     """
+    checks.instance("network", network, GatedNetwork)
+    checks.instance("axes", axes, Axes | None)
     if axes is None:
         _, (axes,) = panels(1, width=5.0, height=3.4)
     position = _node_positions(network)

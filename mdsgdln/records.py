@@ -12,15 +12,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from mdsgdln import checks
+
 
 def encode(record: Mapping) -> bytes:
     """Return a record as a line: its checksum, a blank, JSON with sorted keys, a line feed."""
+    checks.instance("record", record, Mapping)
     body = json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
 def decode(line: bytes) -> dict | None:
     """Return the record of a line, None if the line is not whole."""
+    checks.instance("line", line, bytes)
     checksum, _, body = line.rstrip(b"\n").partition(b" ")
     if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(body):
         return None
@@ -29,6 +33,7 @@ def decode(line: bytes) -> dict | None:
 
 def read(path: Path) -> tuple[dict | None, list[dict]]:
     """Return the header and the whole records of a file; (None, []) if it has no whole header."""
+    checks.instance("path", path, Path)
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     records = [decode(line) for line in lines]
     if not records or records[0] is None:
@@ -48,6 +53,8 @@ class RecordFile:
     """
 
     def __init__(self, path: str | os.PathLike, header: Mapping):
+        checks.instance("path", path, str | os.PathLike)
+        checks.instance("header", header, Mapping)
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = _open_locked(self.path)

@@ -165,6 +165,7 @@ def context_candidate(
     Raises:
         ValueError: k outside of 1 … C, or a task that has not C contexts.
     """
+    checks.instance("task", task, Task)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
     subset_size = checks.positive_integer("subset_size", subset_size)
     num_items = len(task.inputs) - num_contexts
@@ -204,6 +205,8 @@ def race(
     """
     if not isinstance(candidates, Mapping) or not candidates:
         raise ValueError(f"candidates: expected {{name: gated network}}, got {candidates!r:.80}")
+    for network in candidates.values():
+        checks.instance("candidates", network, GatedNetwork)
     checks.non_negative("scale", scale)
     times = checks.times(times)
     if len(times) < 2:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from mdsgdln import checks
 from mdsgdln.graphs import Edge, Node
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
@@ -45,6 +46,7 @@ class Modes(NamedTuple):
 
 def correlations(task: Task) -> Correlations:
     """Return Σ^yx and Σ^x of a task, means over its samples."""
+    checks.instance("task", task, Task)
     inputs, targets = task.inputs, task.targets
     return Correlations(targets @ inputs.T / task.num_samples, inputs @ inputs.T / task.num_samples)
 
@@ -55,6 +57,7 @@ def condensed(task: Task) -> Task:
     The loss of a linear network depends on them alone: it learns the two tasks alike. Labels are
     dropped, as a new sample is a mixture of the old ones.
     """
+    checks.instance("task", task, Task)
     rows = np.vstack([task.inputs, task.targets])
     if rows.shape[1] <= len(rows):
         return Task(task.inputs, task.targets, task.node_rows)
@@ -69,6 +72,8 @@ def modes(task: Task, tolerance: float = 1e-6) -> Modes:
     Equal singular values leave the basis free; it is turned so that it also diagonalises Σ^x. The
     sign of a mode makes the largest entry of u_α positive.
     """
+    checks.instance("task", task, Task)
+    checks.non_negative("tolerance", tolerance)
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     cross, variance = (rows @ inputs.T / task.num_samples for rows in (targets, inputs))
     left, values, right_rows = np.linalg.svd(cross, full_matrices=False)
@@ -107,6 +112,8 @@ def path_gate(
         ValueError: no path of the network, or a gate that differs between neurons of a layer: the
             path sum needs one gate per layer and sample.
     """
+    checks.instance("network", network, GatedNetwork)
+    num_samples = checks.positive_integer("num_samples", num_samples)
     nodes = path_nodes(path)
     gate = jnp.ones(num_samples)
     for place in nodes + network.graph.path_edges(nodes):
@@ -118,17 +125,25 @@ def path_gate(
                 f"gates of {place!r}: expected one per sample, shape (P,), for a path, "
                 f"got one per neuron, {factor.shape}"
             )
+        if len(factor) != num_samples:
+            raise ValueError(
+                f"num_samples: expected {len(factor)}, as the gates of {place!r} have, "
+                f"got {num_samples}"
+            )
         gate = gate * factor
     return gate
 
 
 def path_nodes(path: tuple[Node | Edge, ...]) -> tuple[Node, ...]:
     """Return a path given by its nodes, or by its edges one after the other, as nodes."""
+    checks.several("path", path)
     path = tuple(path)
+    if not path:
+        raise ValueError("path: expected at least one node, got none")
     chained = all(isinstance(step, tuple) and len(step) == 2 for step in path) and all(
         first[1] == second[0] for first, second in zip(path[:-1], path[1:], strict=True)
     )
-    return (path[0][0], *(step[1] for step in path)) if path and chained else path
+    return (path[0][0], *(step[1] for step in path)) if chained else path
 
 
 def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge, ...]) -> Task:
@@ -142,11 +157,12 @@ def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge
         task: what it is trained on.
         path: the path's nodes from an input to an output node (or its edges).
     """
+    checks.instance("network", network, GatedNetwork)
     network = network.reading(task)
     nodes = path_nodes(path)
     rows = network.graph.node_rows
     with jax.ensure_compile_time_eval():  # known data stay known inside a compiled function
-        gate = path_gate(network, nodes, task.num_samples)
-        inputs = task.inputs[np.array(rows[nodes[0]])] * gate[None, :]
-        targets = task.targets[np.array(rows[nodes[-1]])] * (gate != 0)[None, :]
+        gate = np.asarray(path_gate(network, nodes, task.num_samples))
+    inputs = np.asarray(task.inputs)[np.array(rows[nodes[0]])] * gate[None, :]
+    targets = np.asarray(task.targets)[np.array(rows[nodes[-1]])] * (gate != 0)[None, :]
     return Task(inputs, targets, labels=task.labels)

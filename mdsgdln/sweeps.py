@@ -45,6 +45,8 @@ def grid(**values: Iterable) -> list[dict]:
     """Return every combination of the given values, the last name changing fastest."""
     if not values:
         raise ValueError("values: expected at least one name with its values, got none")
+    for name, value in values.items():
+        checks.several(name, value)
     names, lists = list(values), [list(value) for value in values.values()]
     for name, entries in zip(names, lists, strict=True):
         if not entries:
@@ -84,6 +86,9 @@ def sweep(
         ValueError: unequal names, a setting given twice, a traced setting that should be static, or
             a file made by something else.
     """
+    checks.function("experiment", experiment)
+    checks.instance("path", path, str | PathLike | None)
+    checks.several("static", static)
     settings = _check_settings(settings)
     method = FASTEST[jax.default_backend()] if method is None else method
     if method not in ("turn", "batch"):
@@ -113,7 +118,10 @@ def sweep(
 
 def _check_settings(settings: Sequence[Setting]) -> list[dict]:
     """Return the settings as plain values, all with the same names and none twice."""
-    if not settings:
+    checks.several("settings", settings)
+    for setting in settings:
+        checks.instance("settings", setting, Mapping)
+    if not len(settings):
         raise ValueError("settings: expected at least one, got none")
     plain = [
         {
@@ -141,6 +149,7 @@ def _check_settings(settings: Sequence[Setting]) -> list[dict]:
 
 def setting_key(setting: Setting) -> str:
     """Return a text that tells settings apart, whatever the order of their names."""
+    checks.instance("setting", setting, Mapping)
     return json.dumps(setting, sort_keys=True)
 
 
@@ -264,6 +273,11 @@ def _reason(experiment: Experiment, setting: Setting, bad: Sequence[str]) -> str
 
 def table(settings: Sequence[Setting], records: Sequence[Mapping]) -> pd.DataFrame:
     """Return one row a run; names come in the same order whether run or read."""
+    checks.several("settings", settings)
+    checks.several("records", records, len(settings))
+    for name, entries in (("settings", settings), ("records", records)):
+        for entry in entries:
+            checks.instance(name, entry, Mapping)
     return pd.DataFrame(
         [
             {**setting, **dict(sorted(record["results"].items())), "failed": record["failed"]}

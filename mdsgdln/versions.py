@@ -13,6 +13,8 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from mdsgdln import checks
+
 PACKAGE = __name__.partition(".")[0]
 LIBRARIES = ("jax", "jaxlib", "numpy", "optax", "diffrax", "scikit-learn")
 
@@ -26,6 +28,7 @@ def code_digest(*functions: Callable) -> str:
     """
     parts, modules = set(), set()
     for function in functions:
+        checks.function("functions", function)
         function = inspect.unwrap(function)
         parts |= _bound_values(function)
         path = _source_file(function)
@@ -144,4 +147,14 @@ def _meaning(source: str) -> str:
             and isinstance(first.value.value, str)
         ):
             node.body = body[1:]
-    return ast.dump(tree)
+    return _dump(tree)
+
+
+def _dump(node: object) -> str:
+    """Return a parsed tree as text, without empty fields: which there are varies with Python."""
+    if isinstance(node, list):
+        return f"[{', '.join(map(_dump, node))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    filled = [(n, value) for n, value in ast.iter_fields(node) if value not in (None, [])]
+    return f"{type(node).__name__}({', '.join(f'{n}={_dump(v)}' for n, v in filled)})"

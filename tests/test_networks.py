@@ -200,7 +200,7 @@ def test_bad_architecture_is_named(make, name):
         ({"gates": np.ones((2, 6))}, "gates"),
         ({"gates": np.ones(7)}, "gates"),
         ({"gates": np.full((2, 7), np.inf)}, "gates"),
-        ({"num_hidden": 0}, "sizes"),
+        ({"num_hidden": 0}, "num_hidden"),
         ({"num_hidden": [3, 3, 3]}, "num_hidden"),
         ({"input_masks": np.ones((2, 4))}, "input_masks"),
         ({"input_masks": np.zeros((2, 3))}, "input_masks"),

@@ -35,6 +35,7 @@ def routing(
     Raises:
         ValueError: a task without input and output domains, Q above M, G that does not divide M.
     """
+    checks.instance("task", task, Task)
     num_hidden = checks.positive_integer("num_hidden", num_hidden)
     num_layers = checks.positive_integer("num_layers", num_layers)
     rows = task.node_rows or {}

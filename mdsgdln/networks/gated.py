@@ -103,6 +103,7 @@ class GatedNetwork:
             key: a JAX random key.
             scale: σ, the standard deviation of an entry, or {edge: σ}.
         """
+        checks.random_key("key", key)
         shapes = self._shapes()
         keys = jax.random.split(key, len(shapes))
         sigmas = checks.scales(scale, tuple(shapes))
@@ -118,6 +119,7 @@ class GatedNetwork:
             key: a JAX random key.
             gain: σ₀, the singular value of every matrix.
         """
+        checks.random_key("key", key)
         gain, shapes = checks.non_negative("gain", gain), self._shapes()
         draw = jax.nn.initializers.orthogonal()
         keys = jax.random.split(key, len(shapes))
@@ -154,6 +156,7 @@ class GatedNetwork:
 
     def on_graph(self, graph: Graph) -> "GatedNetwork":
         """Return a network with the same gates on another graph of the same nodes and edges."""
+        checks.instance("graph", graph, Graph)
         leaves, (_, nodes, edges) = self.tree_flatten()
         return self.tree_unflatten((graph, nodes, edges), leaves)
 

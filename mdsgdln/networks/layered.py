@@ -1,6 +1,6 @@
 """Chains of layers: linear and ReLU networks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,8 @@ class _Layered:
     """A chain of layers; subclasses say what a hidden layer does with its input."""
 
     def __init__(self, sizes: Sequence[int]):
-        if isinstance(sizes, str | Mapping) or len(tuple(sizes)) < 2:
+        checks.several("sizes", sizes)
+        if len(tuple(sizes)) < 2:
             raise ValueError(f"sizes: expected (N_in, H, ..., N_out), got {sizes!r:.80}")
         self.sizes = tuple(checks.positive_integer("sizes", size) for size in sizes)
 
@@ -39,6 +40,7 @@ class _Layered:
             key: a JAX random key.
             scale: σ, the standard deviation of an entry, or one per layer.
         """
+        checks.random_key("key", key)
         edges = tuple(range(len(self.sizes) - 1))
         keys = jax.random.split(key, len(edges))
         return [
@@ -77,8 +79,17 @@ class _Layered:
         inputs: Numbers,
         gates: Sequence[Numbers] | None = None,
     ) -> list[Float[Array, "_ P"]]:
-        """Return the activity of every hidden layer, each (neurons, P)."""
-        layer, activity = jnp.asarray(inputs), []
+        """Return the activity of every hidden layer, each (neurons, P); as for ``apply``."""
+        inputs = checks.matrix("inputs", inputs)
+        self.check_weights(weights)
+        checks.num_rows("inputs", len(inputs), self.sizes[0])
+        if gates is not None:
+            checks.several("gates", gates, len(self.sizes) - 2)
+            gates = [
+                check_gate(f"gates[{layer}]", gate, neurons, inputs.shape[1])
+                for layer, (gate, neurons) in enumerate(zip(gates, self.sizes[1:-1], strict=True))
+            ]
+        layer, activity = inputs, []
         for index, weight in enumerate(weights[:-1]):
             gate = None if gates is None else gates[index]
             layer = self._activate(weight @ layer, gate)
@@ -102,20 +113,8 @@ class _Layered:
         Raises:
             ValueError: wrong shapes of weights, inputs or gates.
         """
-        inputs = checks.matrix("inputs", inputs)
-        self.check_weights(weights)
-        checks.num_rows("inputs", len(inputs), self.sizes[0])
-        if gates is not None:
-            if len(gates) != len(self.sizes) - 2:
-                raise ValueError(
-                    f"gates: expected one per hidden layer, {len(self.sizes) - 2}, got {len(gates)}"
-                )
-            gates = [
-                check_gate(f"gates[{layer}]", gate, neurons, inputs.shape[1])
-                for layer, (gate, neurons) in enumerate(zip(gates, self.sizes[1:-1], strict=True))
-            ]
         hidden = self.hidden(weights, inputs, gates)
-        return weights[-1] @ (hidden[-1] if hidden else inputs)
+        return weights[-1] @ (hidden[-1] if hidden else jnp.asarray(inputs))
 
 
 @jax.tree_util.register_pytree_node_class

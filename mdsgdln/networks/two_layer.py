@@ -32,6 +32,7 @@ def pathways(
     Raises:
         ValueError: gates that do not have one column per sample, masks of the wrong shape or blind.
     """
+    checks.instance("task", task, Task)
     gates = checks.finite_array("gates", gates, 2, "(K, P)")
     num_pathways, num_samples = gates.shape
     with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
@@ -45,6 +46,7 @@ def pathways(
         raise ValueError(
             f"num_hidden: expected one number or {num_pathways}, got {num_hidden!r:.80}"
         )
+    hidden = [checks.positive_integer("num_hidden", number) for number in hidden]
     num_inputs = len(task.inputs)
     masks = np.ones((num_pathways, num_inputs), bool)
     if input_masks is not None:

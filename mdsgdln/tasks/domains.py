@@ -63,6 +63,7 @@ def routing(
     """
     trained = trained_routes(num_domains, num_domains if num_trained is None else num_trained)
     items = hierarchy() if items is None else items
+    checks.instance("items", items, Task)
     inputs = _mapped("input_maps", input_maps, np.asarray(items.inputs), num_domains)
     targets = _mapped("output_maps", output_maps, np.asarray(items.targets), num_domains)
     width = items.num_samples
@@ -82,8 +83,7 @@ def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndar
     """Return the data of every domain, each through its own matrix."""
     if maps is None:
         return [data] * num_domains
-    if len(maps) != num_domains:
-        raise ValueError(f"{name}: expected one per domain, {num_domains}, got {len(maps)}")
+    checks.several(name, maps, num_domains)
     maps = [np.asarray(checks.finite_array(name, each, 2, "(rows, N)")) for each in maps]
     for each in maps:
         if each.shape[1] != len(data):

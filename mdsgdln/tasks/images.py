@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mdsgdln import checks
 from mdsgdln.tasks.task import Task
 
 
@@ -35,6 +36,7 @@ def mnist(folder: str | Path | None = None) -> Task:
         OSError: the folder does not hold the data, or damaged, and OpenML cannot be reached.
         ValueError: what is in the folder is not MNIST.
     """
+    checks.instance("folder", folder, str | Path | None)
     from sklearn.datasets import fetch_openml, get_data_home
 
     folder = get_data_home(folder)

@@ -22,6 +22,7 @@ def xor(margin: Scalar) -> Task:
 
 def tree(num_items: int) -> Float[np.ndarray, "rows items"]:
     """Indicator rows of a binary tree: all items, each half, each quarter, …, each item."""
+    num_items = checks.positive_integer("num_items", num_items)
     depth = num_items.bit_length() - 1
     if num_items != 2**depth:
         raise ValueError(f"num_items: expected a power of two for a tree, got {num_items}")
@@ -32,6 +33,7 @@ def tree(num_items: int) -> Float[np.ndarray, "rows items"]:
 
 def ring(num_items: int) -> Float[np.ndarray, "rows items"]:
     """Items on a ring: a row of ones, then a bump shifted around the ring, twice (MHS Fig. 3)."""
+    num_items = checks.positive_integer("num_items", num_items)
     if num_items < 4 or num_items % 2:
         raise ValueError(f"num_items: expected an even number from 4 for a ring, got {num_items}")
     rise = np.linspace(0, 1, num_items // 2)
@@ -42,6 +44,7 @@ def ring(num_items: int) -> Float[np.ndarray, "rows items"]:
 
 def cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
     """A tree with pairs drawn across quarters: {0, 2}, {1, 3}, {4, 6}, {5, 7} (MHS Fig. 3)."""
+    num_items = checks.positive_integer("num_items", num_items)
     if num_items < 4:
         raise ValueError(
             f"num_items: expected at least 4 for a cross-cutting tree, got {num_items}"
@@ -91,14 +94,11 @@ def contextual(
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
     num_items = checks.positive_integer("num_items", num_items)
     structures = ["tree"] * num_contexts if structures is None else structures
-    if isinstance(structures, str) or len(structures) != num_contexts:
-        raise ValueError(
-            f"structures: expected one per context, {num_contexts}, got {structures!r:.80}"
-        )
-    blocks = [structure_rows(structure, num_items) for structure in structures]
+    checks.several("structures", structures, num_contexts)
+    blocks = [_rows("structures", structure, num_items) for structure in structures]
     items = np.tile(np.eye(num_items), num_contexts)
     contexts = np.repeat(np.eye(num_contexts), num_items, axis=1)
-    targets = np.tile(structure_rows(common, num_items), num_contexts)
+    targets = np.tile(_rows("common", common, num_items), num_contexts)
     for context, block in enumerate(blocks):
         targets = np.vstack([targets, np.kron(np.eye(num_contexts)[context], block)])
     return Task(
@@ -112,11 +112,15 @@ def contextual(
 
 def structure_rows(structure: str | Numbers, num_items: int) -> np.ndarray:
     """Return the rows (rows, items) of a structure given by name or as an array."""
+    return _rows("structure", structure, checks.positive_integer("num_items", num_items))
+
+
+def _rows(name: str, structure: str | Numbers, num_items: int) -> np.ndarray:
     if isinstance(structure, str):
         if structure not in STRUCTURES:
-            raise ValueError(f"structure: expected one of {sorted(STRUCTURES)}, got {structure!r}")
+            raise ValueError(f"{name}: expected one of {sorted(STRUCTURES)}, got {structure!r}")
         return STRUCTURES[structure](num_items)
-    rows = np.asarray(checks.finite_array("structure", structure, 2, "(rows, items)"))
+    rows = np.asarray(checks.finite_array(name, structure, 2, "(rows, items)"))
     if rows.shape[1] != num_items:
-        raise ValueError(f"structure: expected {num_items} columns, one per item, got {rows.shape}")
+        raise ValueError(f"{name}: expected {num_items} columns, one per item, got {rows.shape}")
     return rows

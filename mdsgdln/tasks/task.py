@@ -46,6 +46,7 @@ class Task:
                 f"targets: expected one column per column of inputs, {inputs.shape[1]}, "
                 f"got {targets.shape[1]}"
             )
+        checks.instance("node_rows", node_rows, Mapping | None)
         most_rows = max(len(inputs), len(targets))
         for node, rows in (node_rows or {}).items():
             if not isinstance(rows, slice) or not 0 < len(range(most_rows)[rows]):
@@ -56,10 +57,8 @@ class Task:
                 raise ValueError(
                     f"node_rows[{node!r}]: expected rows below {most_rows}, got {rows!r}"
                 )
-        if labels is not None and len(labels) != inputs.shape[1]:
-            raise ValueError(
-                f"labels: expected one per sample, {inputs.shape[1]}, got {len(labels)}"
-            )
+        if labels is not None:
+            checks.several("labels", labels, inputs.shape[1])
         _fill(self, inputs, targets, node_rows, labels)
 
     @property
@@ -80,6 +79,7 @@ def sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray:
     Raises:
         ValueError: an index outside of the samples, a mask of the wrong length, or no sample.
     """
+    num_samples = checks.positive_integer("num_samples", num_samples)
     try:
         indices = np.atleast_1d(np.arange(num_samples)[columns])
     except (IndexError, TypeError) as error:

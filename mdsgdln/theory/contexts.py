@@ -41,12 +41,14 @@ def contextual_closed_form(
     if num_contexts < 2:
         raise ValueError(f"num_contexts: expected at least 2, got {num_contexts}")
     strengths = checks.finite_array("strengths", strengths, 1, "(common, contextual)")
+    for strength in strengths:
+        checks.non_negative("strengths", strength)
     if len(strengths) != 2:
         raise ValueError(f"strengths: expected (common, contextual), got {len(strengths)} numbers")
+    rows = structure_rows(structure, num_items)
     task = contextual(num_contexts, num_items, [structure] * num_contexts, structure)
     common = modes(task)
     learned = deep_mode(times, common.singular_values, common.input_variances, strengths[0])
-    rows = structure_rows(structure, num_items)
     spread = np.linalg.svd(rows - rows.mean(axis=1, keepdims=True), compute_uv=False)
     spread = spread[spread > 1e-9 * max(spread[0], 1.0)]  # σ of H̃
     share = np.sqrt((num_contexts - 1) / num_contexts)

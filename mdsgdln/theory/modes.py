@@ -114,11 +114,18 @@ def _integrate(
     return jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-9).T)
 
 
-def mode_losses(task: Task, modes: Modes, strengths: Float[Array, "modes T"]) -> Float[Array, " T"]:
+def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:
     """Return the loss of a linear map Σ_α a_α u_α v_αᵀ, L = ½⟨‖y‖²⟩ − Σ_α (s_α a_α − ½ d_α a_α²).
 
     Exact where the modes diagonalise Σ^x (``modes.coupling`` is 0).
     """
+    checks.instance("task", task, Task)
+    checks.instance("modes", modes, Modes)
+    strengths = checks.finite_array("strengths", strengths, 2, "(modes, T)", may_be_empty=True)
+    if len(strengths) != len(modes.singular_values):
+        raise ValueError(
+            f"strengths: expected {len(modes.singular_values)} rows, got {len(strengths)}"
+        )
     power = jnp.sum(task.targets**2) / (2 * task.num_samples)
     s, d = jnp.asarray(modes.singular_values)[:, None], jnp.asarray(modes.input_variances)[:, None]
     return power - jnp.sum(s * strengths - d * strengths**2 / 2, axis=0)

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from mdsgdln import checks
 from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import path_gate
@@ -30,6 +31,7 @@ def path_gradient(
     Raises:
         ValueError: weights or task that do not fit, or gates that differ between neurons.
     """
+    checks.instance("network", network, GatedNetwork)
     network = network.reading(task)
     network.check_weights(weights)
     graph = network.graph

@@ -4,7 +4,7 @@ The singular vectors stay those of the effective datasets. Where they turn durin
 ``prediction`` is the theory to use; the difference between the two is what the turning does.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import jax
@@ -19,6 +19,7 @@ from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import Modes, effective_dataset, modes, path_gate
 from mdsgdln.tasks import Task
 from mdsgdln.theory.integration import integrate
+from mdsgdln.theory.starts import starts_of
 
 
 class Race(NamedTuple):
@@ -35,6 +36,7 @@ class Race(NamedTuple):
 
 def pathway_modes(network: GatedNetwork, task: Task) -> dict[Path, Modes]:
     """Return the modes of every path's effective dataset."""
+    checks.instance("network", network, GatedNetwork)
     network = network.reading(task)
     return {path: modes(effective_dataset(network, task, path)) for path in network.graph.paths}
 
@@ -43,9 +45,19 @@ def pathway_strengths(
     weights: Mapping[Edge, Array], path_modes: Mapping[Path, Modes]
 ) -> dict[Path, Float[Array, " _"]]:
     """Return a_α = u_αᵀ W₂ W₁ v_α of every mode of every path: what a simulation has learned."""
+    checks.instance("weights", weights, Mapping)
+    _check_modes(path_modes, path_modes)
     strengths = {}
     for path, found in path_modes.items():
-        first, second = weights[path[0], path[1]], weights[path[1], path[2]]
+        edges = list(zip(path[:-1], path[1:], strict=True))
+        if len(edges) != 2 or not set(edges) <= set(weights):
+            raise ValueError(f"weights: expected a matrix for each of {edges}, got {list(weights)}")
+        first, second = (
+            checks.finite_array(f"weights[{edge!r}]", weights[edge], 2, "(to, from)")
+            for edge in edges
+        )
+        checks.weight("weights", first, (len(first), len(found.right)))
+        checks.weight("weights", second, (len(found.left), len(first)))
         passed = (first @ found.right) * (second.T @ found.left)
         strengths[path] = jnp.sum(passed, axis=0)
     return strengths
@@ -73,13 +85,18 @@ def race_reduction(
     Raises:
         ValueError: paths of another length, starts that are not positive, bad times.
     """
+    checks.instance("network", network, GatedNetwork)
     times = checks.times(times)
     network = network.reading(task)
     paths = network.graph.paths
     if any(len(path) != 3 for path in paths):
         raise ValueError(f"network: expected paths of two edges, got {paths!r:.120}")
     path_modes = pathway_modes(network, task) if path_modes is None else path_modes
-    start = jnp.concatenate([_starts(starts, path, path_modes[path]) for path in paths])
+    _check_modes(path_modes, paths)
+    start = starts_of(starts, {path: len(path_modes[path].singular_values) for path in paths})
+    start = jnp.concatenate(list(start.values()))
+    if not isinstance(start, jax.core.Tracer) and not (start > 0).all():
+        raise ValueError(f"starts: expected numbers above 0, got {start.min()}")
     drive, coupling = couplings(network, task, path_modes)
     strengths = _integrate(drive, coupling, start, times)  # (modes of all paths, T)
     power = jnp.sum(task.targets**2) / (2 * task.num_samples)
@@ -89,12 +106,13 @@ def race_reduction(
     return Race(dict(zip(paths, jnp.split(strengths, ends), strict=True)), losses)
 
 
-def _starts(starts, path: Path, found: Modes) -> Float[Array, " modes"]:
-    value = starts[path] if isinstance(starts, Mapping) else starts
-    start = jnp.broadcast_to(jnp.asarray(value, float), found.singular_values.shape)
-    if not isinstance(start, jax.core.Tracer) and not (start > 0).all():
-        raise ValueError(f"starts: expected numbers above 0 for {path!r}, got {value!r:.80}")
-    return start
+def _check_modes(path_modes: Mapping[Path, Modes], paths: Iterable[Path]) -> None:
+    """Raise ``ValueError`` unless there are modes for each of the paths."""
+    checks.instance("path_modes", path_modes, Mapping)
+    if set(path_modes) != set(paths) or not path_modes:
+        raise ValueError(f"path_modes: expected one for each path, got {list(path_modes)!r:.120}")
+    for found in path_modes.values():
+        checks.instance("path_modes", found, Modes)
 
 
 def couplings(

@@ -7,6 +7,7 @@ pathways have singular vectors of their own.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -21,6 +22,7 @@ from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import effective_dataset, modes, path_gate
 from mdsgdln.tasks import Task
 from mdsgdln.theory.integration import integrate
+from mdsgdln.theory.starts import starts_of
 
 TOLERANCE = 1e-6  # relative size of what may be left outside of the decoupled modes
 
@@ -60,6 +62,7 @@ def node_modes(network: GatedNetwork, task: Task) -> dict[Node, Float[np.ndarray
     Raises:
         ValueError: paths whose modes do not decouple, so that there is no reduction.
     """
+    checks.instance("network", network, GatedNetwork)
     network = network.reading(task)
     bases = {}
     for path in network.graph.paths:
@@ -86,6 +89,7 @@ def decoupled_weights(
     Raises:
         ValueError: modes that do not decouple, or too few neurons.
     """
+    checks.random_key("key", key)
     bases = node_modes(network, task)
     num_modes = next(iter(bases.values())).shape[1]
     network = network.reading(task)
@@ -96,7 +100,7 @@ def decoupled_weights(
             raise ValueError(f"network: expected {num_modes} neurons at least in {node!r}")
         key, node_key = jax.random.split(key)
         bases[node] = jnp.linalg.qr(jax.random.normal(node_key, (neurons, num_modes)))[0]
-    strengths = _starts(network, starts, num_modes)
+    strengths = starts_of(starts, dict.fromkeys(network.graph.edges, num_modes))
     return {
         (source, target): bases[target] * strengths[source, target][None, :] @ bases[source].T
         for source, target in network.graph.edges
@@ -137,36 +141,17 @@ def edge_descent(
     checks.positive("learning_rate", learning_rate)
     checks.positive_integer("num_steps", num_steps)
     race, start = _prepare(network, task, starts)
-
-    def step(strengths, _):
-        return strengths + learning_rate * _flow(race, strengths), strengths
-
-    _, strengths = jax.jit(lambda begin: jax.lax.scan(step, begin, length=num_steps))(start)
-    return _as_race(network, race, strengths)
-
-
-def _starts(network: GatedNetwork, starts, num_modes: int) -> dict[Edge, Float[Array, " modes"]]:
-    edges = network.graph.edges
-    if isinstance(starts, Mapping) and set(starts) != set(edges):
-        raise ValueError(f"starts: expected one for each of {list(edges)}, got {list(starts)}")
-    given = starts if isinstance(starts, Mapping) else dict.fromkeys(edges, starts)
-    for edge in edges:
-        if np.shape(given[edge]) not in ((), (num_modes,)):
-            raise ValueError(
-                f"starts: expected a number or ({num_modes},) for {edge!r}, "
-                f"got shape {np.shape(given[edge])}"
-            )
-        checks.finite_array("starts", given[edge], np.ndim(given[edge]), "(modes,)")
-    return {edge: jnp.broadcast_to(jnp.asarray(given[edge], float), num_modes) for edge in edges}
+    return _as_race(network, race, _descend(race, start, learning_rate, num_steps=num_steps))
 
 
 def _prepare(network: GatedNetwork, task: Task, starts) -> tuple[_Race, Float[Array, "E modes"]]:
     """Return the reduced system and its start, one row per edge and a last row of ones."""
+    checks.instance("network", network, GatedNetwork)
     network = network.reading(task)
     race = _reduce(network, task)
     num_modes = race.drive.shape[1]
-    start = list(_starts(network, starts, num_modes).values())
-    return race, jnp.stack([*start, jnp.ones(num_modes)])
+    start = starts_of(starts, dict.fromkeys(network.graph.edges, num_modes))
+    return race, jnp.stack([*start.values(), jnp.ones(num_modes)])
 
 
 def _reduce(network: GatedNetwork, task: Task) -> _Race:
@@ -234,6 +219,16 @@ def _integrate(
     race: _Race, start: Float[Array, "E modes"], times: Float[Array, " T"]
 ) -> Float[Array, "T E modes"]:
     return integrate(lambda strengths: _flow(race, strengths), start, times, tolerance=1e-9)
+
+
+@partial(jax.jit, static_argnames="num_steps")
+def _descend(
+    race: _Race, start: Float[Array, "E modes"], learning_rate: Scalar, *, num_steps: int
+) -> Float[Array, "T E modes"]:
+    def step(strengths, _):
+        return strengths + learning_rate * _flow(race, strengths), strengths
+
+    return jax.lax.scan(step, start, length=num_steps)[1]
 
 
 def _as_race(network: GatedNetwork, race: _Race, strengths: Float[Array, "T E modes"]) -> EdgeRace:

@@ -1,12 +1,12 @@
 """How strong a mode starts in a random network: no constant to fit."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from mdsgdln import checks
-from mdsgdln.checks import Scalar
+from mdsgdln.checks import Numbers, Scalar
 from mdsgdln.statistics import Modes
 
 
@@ -29,9 +29,45 @@ def expected_start(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
     return num_hidden * (first**2 + second**2) / 4
 
 
-def measured_start(
-    first: Float[Array, "H N_in"], second: Float[Array, "N_out H"], modes: Modes
-) -> Float[Array, "modes"]:
-    """Return the effective balanced start a₀ = ‖(W₁v_α + W₂ᵀu_α)/2‖² of each mode of one draw."""
+def starts_of(
+    starts: Numbers | Mapping, num_modes: Mapping[Hashable, int]
+) -> dict[Hashable, Float[Array, " modes"]]:
+    """Return the start of every mode, {place: (modes,)}, a place being a path or an edge.
+
+    Args:
+        starts: a number, or {place: number or (modes,)}.
+        num_modes: {place: modes}.
+
+    Raises:
+        ValueError: a place too many or too few, a wrong shape, or a non-finite number.
+    """
+    given = starts if isinstance(starts, Mapping) else dict.fromkeys(num_modes, starts)
+    if set(given) != set(num_modes):
+        raise ValueError(f"starts: expected one for each of {list(num_modes)}, got {list(given)}")
+    found = {}
+    for place, number in num_modes.items():
+        array = checks.real_array("starts", given[place], f"() or ({number},)")
+        if array.shape not in ((), (number,)):
+            raise ValueError(
+                f"starts: expected a number or ({number},) for {place!r}, got shape {array.shape}"
+            )
+        checks.finite("starts", array)
+        found[place] = jnp.broadcast_to(array, number)
+    return found
+
+
+def measured_start(first: Numbers, second: Numbers, modes: Modes) -> Float[Array, "modes"]:
+    """Return the effective balanced start a₀ = ‖(W₁v_α + W₂ᵀu_α)/2‖² of each mode of one draw.
+
+    Args:
+        first: W₁, shape (H, N_in).
+        second: W₂, shape (N_out, H).
+        modes: of the data.
+    """
+    checks.instance("modes", modes, Modes)
+    first = checks.finite_array("first", first, 2, "(H, N_in)")
+    second = checks.finite_array("second", second, 2, "(N_out, H)")
+    checks.weight("first", first, (len(first), len(modes.right)))
+    checks.weight("second", second, (len(modes.left), len(first)))
     grown = (first @ modes.right + second.T @ modes.left) / 2  # c_α, (H, modes)
     return jnp.sum(grown**2, axis=0)

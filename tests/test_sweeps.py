@@ -281,6 +281,16 @@ def test_digest_follows_the_code_and_not_its_words(tmp_path, monkeypatch):
     assert digest("import_module", MODULE.replace("reln", "tasks")) != plain
 
 
+def test_digest_is_the_same_on_every_python():
+    """The text of parsed code does not show which fields a Python version knows."""
+    expected = (
+        "Module(body=[FunctionDef(name='f', args=arguments(args=[arg(arg='x')]), "
+        "body=[Return(value=List(elts=[Name(id='x', ctx=Load()), Constant(value=0)], ctx=Load()))"
+        "])])"
+    )
+    assert versions._meaning("def f(x):\n    return [x, 0]") == expected
+
+
 def test_digest_follows_imports_within_the_function_s_own_package(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     digests = []

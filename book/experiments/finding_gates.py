@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import discovery, networks, reln, tasks, training
-from mdsgdln.theory import integration, prediction
+from mdsgdln.theory import prediction
 
 NUM_TRAININGS, CLUSTERS = 3, range(2, 13)
 
@@ -114,31 +114,14 @@ def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
         },
     )
     times = case.rate * jnp.arange(0, case.num_steps, case.seen)
-    outputs = _outputs(system, times, case.rate)
+    outputs = prediction.evolve(system, times, case.rate, output=_outputs)
     losses = jnp.sum((system.targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * task.num_samples)
     back = target_space(task).T @ np.asarray(task.targets) @ np.linalg.pinv(system.targets)
     return np.asarray(losses), back @ np.asarray(outputs)
 
 
-@jax.jit
-def _outputs(system, times, step):
-    """Integrate gradient descent with steps of that size, to first order; return ŷ over time."""
-
-    def at(weights):
-        return system._replace(first=weights[0], second=weights[1])
-
-    def velocity(weights):
-        flow, change = jax.jvp(
-            lambda w: prediction.flow(at(w)), (weights,), (prediction.flow(at(weights)),)
-        )
-        return jax.tree.map(lambda f, c: f - step / 2 * c, flow, change)
-
-    def output(weights):
-        return weights[1] @ (system.gates * (weights[0] @ system.inputs))
-
-    start, tolerance = (system.first, system.second), prediction.TOLERANCE
-    size = jnp.abs(system.first).max()
-    return integration.integrate(velocity, start, times, tolerance, tolerance * size, output)
+def _outputs(system: prediction.Reduced) -> jax.Array:
+    return system.second @ (system.gates * (system.first @ system.inputs))
 
 
 def errors(case: Case, gates, recording: Recording) -> tuple[float, float]:

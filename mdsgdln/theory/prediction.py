@@ -6,7 +6,7 @@ integrated. Its singular vectors are free to turn, so what one pathway learns wh
 dominates is part of the prediction.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -73,6 +73,7 @@ def predict_losses(
     Raises:
         ValueError: a network that is not two-layer, a gate per neuron, or bad numbers.
     """
+    checks.instance("network", network, GatedNetwork | LinearNetwork)
     times = checks.times(times)
     checks.non_negative("step", step)
     if isinstance(network, LinearNetwork):
@@ -81,7 +82,7 @@ def predict_losses(
     if system is None:
         return jnp.full(len(times), jnp.sum(task.targets**2) / (2 * task.num_samples))
     exact = not isinstance(step, jax.core.Tracer) and bool(step == 0)
-    return _integrate(system, times, step, exact=exact)
+    return evolve(system, times, step, exact=exact)
 
 
 def _as_gated(network: LinearNetwork, task: Task, scale):
@@ -104,9 +105,11 @@ def reduce(network: GatedNetwork, task: Task, scale: Scalar | Mapping) -> Reduce
             "network: expected hidden nodes with one edge in and one edge out and no other edge, "
             f"got {list(graph.edges)!r:.120}"
         )
-    given = isinstance(scale, Mapping) and all(np.ndim(value) == 2 for value in scale.values())
+    given = isinstance(scale, Mapping) and any(np.ndim(value) == 2 for value in scale.values())
     if given:
         network.check_weights(scale)
+    else:
+        scale = dict(zip(graph.edges, checks.scales(scale, graph.edges), strict=True))
     rows, parts = graph.node_rows, []
     for path in graph.paths:
         found = modes(effective_dataset(network, task, path))
@@ -114,21 +117,30 @@ def reduce(network: GatedNetwork, task: Task, scale: Scalar | Mapping) -> Reduce
         if given:
             start = _measured(found, *(jnp.asarray(scale[edge]) for edge in edges))
         else:
-            sigmas = [scale[edge] if isinstance(scale, Mapping) else scale for edge in edges]
-            strength = expected_start(graph.neurons[path[1]], sigmas)
-            start = jnp.sqrt(strength) * jnp.eye(len(found.singular_values))
-        gate = path_gate(network, path, task.num_samples)
+            strength = expected_start(graph.neurons[path[1]], [scale[edge] for edge in edges])
+            start = strength**0.5 * np.eye(len(found.singular_values))
+        with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
+            gate = path_gate(network, path, task.num_samples)
         parts.append(_neurons(found, start, gate, rows[path[0]], rows[path[-1]], task))
     if not sum(len(part[0]) for part in parts):
         return None
     first, second, gates, first_mask, second_mask = (
-        jnp.concatenate(pieces, axis=axis)
+        _concatenated(pieces, axis)
         for pieces, axis in zip(zip(*parts, strict=True), (0, 1, 0, 0, 1), strict=True)
     )
     system = Reduced(first, second, gates, first_mask, second_mask, task.inputs, task.targets)
-    return _in_target_space(system) if len(graph.output_nodes) == 1 else system
+    if len(graph.output_nodes) == 1:
+        system = _in_target_space(system)
+    return jax.tree.map(jnp.asarray, system)
 
 
+def _concatenated(pieces: Sequence[Numbers], axis: int) -> Numbers:
+    """Return arrays joined: those of NumPy by NumPy, which compiles nothing."""
+    traced = any(isinstance(piece, jax.Array) for piece in pieces)
+    return (jnp if traced else np).concatenate(pieces, axis=axis)
+
+
+@jax.jit
 def _measured(
     found: Modes, first: Float[Array, "H N_in"], second: Float[Array, "N_out H"]
 ) -> Float[Array, "modes modes"]:
@@ -145,24 +157,22 @@ def _measured(
 def _neurons(found: Modes, start, gate, input_rows, output_rows, task: Task) -> tuple:
     """Return one pathway's W₁ = Σ c vᵀ, W₂ = Σ u cᵀ, gates and masks in the full spaces."""
     num_modes = len(found.singular_values)
-    input_rows, output_rows = np.array(input_rows), np.array(output_rows)
-    first_mask = np.zeros((num_modes, len(task.inputs)))
-    second_mask = np.zeros((len(task.targets), num_modes))
-    first_mask[:, input_rows] = 1
-    second_mask[output_rows] = 1
-    first = jnp.zeros(first_mask.shape).at[:, input_rows].set(start @ found.right.T)
-    second = jnp.zeros(second_mask.shape).at[output_rows].set(found.left @ start.T)
-    gates = jnp.broadcast_to(gate[None, :], (num_modes, len(gate)))
-    return first, second, gates, jnp.asarray(first_mask), jnp.asarray(second_mask)
+    right, first_mask = np.zeros((2, len(task.inputs), num_modes))
+    left, second_mask = np.zeros((2, len(task.targets), num_modes))
+    right[np.array(input_rows)], first_mask[np.array(input_rows)] = found.right, 1
+    left[np.array(output_rows)], second_mask[np.array(output_rows)] = found.left, 1
+    gates = np.tile(np.asarray(gate), (num_modes, 1))
+    return start @ right.T, left @ start.T, gates, first_mask.T, second_mask
 
 
 def _in_target_space(system: Reduced) -> Reduced:
     """Return the system in coordinates of the targets' span, which its outputs never leave."""
-    basis, values, _ = np.linalg.svd(np.asarray(system.targets), full_matrices=False)
-    basis = jnp.asarray(basis[:, values > 1e-12 * values[0]])
+    targets = np.asarray(system.targets)
+    basis, values, _ = np.linalg.svd(targets, full_matrices=False)
+    basis = basis[:, values > 1e-12 * values[0]]
     second = basis.T @ system.second
     return system._replace(
-        second=second, second_mask=jnp.ones_like(second), targets=basis.T @ system.targets
+        second=second, second_mask=np.ones(second.shape), targets=basis.T @ targets
     )
 
 
@@ -181,11 +191,16 @@ def loss(system: Reduced) -> Float[Array, ""]:
     return jnp.sum(error**2) / (2 * system.inputs.shape[1])
 
 
-@partial(jax.jit, static_argnames="exact")
-def _integrate(
-    system: Reduced, times: Float[Array, " T"], step: Scalar, *, exact: bool
-) -> Float[Array, " T"]:
-    """Return the loss along the flow, the exact one or that of steps of the given size."""
+@partial(jax.jit, static_argnames=("exact", "output"))
+def evolve(
+    system: Reduced,
+    times: Float[Array, " T"],
+    step: Scalar,
+    *,
+    exact: bool = False,
+    output: Callable[[Reduced], PyTree] = loss,
+) -> PyTree:
+    """Return ``output`` along the flow, the exact one or that of steps of the given size."""
 
     def at(weights: PyTree) -> Reduced:
         return system._replace(first=weights[0], second=weights[1])
@@ -198,6 +213,4 @@ def _integrate(
 
     start = (system.first, system.second)
     size = jnp.sqrt(jnp.mean(system.first**2) + jnp.mean(system.second**2))
-    return integrate(
-        descent, start, times, TOLERANCE, TOLERANCE * size, output=lambda weights: loss(at(weights))
-    )
+    return integrate(descent, start, times, TOLERANCE, TOLERANCE * size, lambda w: output(at(w)))

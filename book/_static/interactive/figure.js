@@ -25,7 +25,7 @@ var Figures = (() => {
   /* A labelled native slider. `show(value)` is what is printed and read out. */
   function slider({ label, min, max, step, value, show, name, change }) {
     const id = newId(name);
-    const output = html("output", { for: id });
+    const output = html("output", { for: id, "aria-live": "off" }); // the slider says its value itself
     const input = html("input", { type: "range", id, min, max, step, value, "data-control": name });
     const refresh = () => {
       output.textContent = show(Number(input.value));

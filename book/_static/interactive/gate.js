@@ -79,7 +79,8 @@ Figures.define("gate", (figure) => {
   function refusal({ items: [i, j], contexts: [c, d] }) {
     return `No ReLU neuron has this pattern. Items ${i + 1} and ${j + 1} in contexts ${Math.min(c, d) + 1} `
       + `and ${Math.max(c, d) + 1} (outlined) form a permutation matrix: item ${i + 1} would need more in `
-      + `context ${c + 1} and less in context ${d + 1} than item ${j + 1}, but a context adds the same to both.`;
+      + `context ${c + 1} and less in context ${d + 1} than item ${j + 1}, but a context adds the same to both. `
+      + "The weights stay as they were.";
   }
 
   function count() {

@@ -240,7 +240,7 @@ NEURONS = networks.GatedNetwork(
         (lambda: theory.learning_time(0, 1), "num_contexts"),
         (lambda: theory.contextual_closed_form(1, 4, (1e-3, 1e-3), [0.0]), "num_contexts"),
         (lambda: theory.contextual_closed_form(3, 4, (1e-3,), [0.0]), "strengths"),
-        (lambda: theory.contextual_closed_form(3, 4, (1e-3, -1.0), [0.0]), "starts"),
+        (lambda: theory.contextual_closed_form(3, 4, (1e-3, -1.0), [0.0]), "strengths"),
         (lambda: theory.contextual_closed_form(3, 4, (1e-3, 1e-3), [0.0], "bush"), "structure"),
         (lambda: theory.predict_losses(CANDIDATE, CONTEXTUAL, 1e-3, [1.0, 0.0]), "times"),
         (lambda: theory.predict_losses(CANDIDATE, CONTEXTUAL, 1e-3, [np.nan]), "times"),

@@ -50,7 +50,7 @@ def uninterrupted(tmp_path_factory):
 
 
 def test_grid_is_every_combination():
-    assert sweeps.grid(a=[1, 2], b="xy") == [
+    assert sweeps.grid(a=[1, 2], b=["x", "y"]) == [
         {"a": 1, "b": "x"},
         {"a": 1, "b": "y"},
         {"a": 2, "b": "x"},

@@ -1,4 +1,4 @@
-"""Check of the built site: `python -m mdsgdln_book.site _build/html`.
+"""Repair and check of the built site: `python -m mdsgdln_book.site _build/html`.
 
 Reading a page must need no other host, and show no traceback, no raw directive, no figure without
 a text alternative and no broken internal link.
@@ -14,6 +14,7 @@ import jupytext
 from bs4 import BeautifulSoup
 
 from .references import BOOK, chapters, code_cells
+from .repair import repair
 
 # What a browser fetches by itself: {tag: attributes}. Links (<a>) are followed by people.
 LOADED = {
@@ -141,10 +142,11 @@ def source_problems(book: Path = BOOK) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print what is wrong; 1 if anything is."""
+    """Repair the pages, then print what is wrong; 1 if anything is."""
     if len(arguments) != 1:
         print("usage: python -m mdsgdln_book.site _build/html")
         return 2
+    repair(Path(arguments[0]))
     found = site_problems(Path(arguments[0])) + source_problems()
     print("\n".join(found) or "The site needs no other host, and every link inside it resolves.")
     return 1 if found else 0

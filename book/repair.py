@@ -1,0 +1,110 @@
+"""The built pages, repaired for readers who use no mouse, no eyes or a small screen.
+
+Themes leave things behind that a page checker finds: the same id twice, names that do not say what
+is seen, lists that are none. `repair(root)` mends them in the HTML, gives every figure its size
+and a link to its file, and changes nothing when it is run again.
+"""
+
+import re
+from pathlib import Path
+
+from bs4 import BeautifulSoup, Tag
+
+PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
+SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
+SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
+
+
+def repair(root: Path) -> None:
+    """Mend every page and every figure of the built site."""
+    for path in sorted((root / "_images").glob("*.svg")):
+        rewrite(path, enlarge(path.read_text(encoding="utf8")))
+    for path in sorted(root.rglob("*.html")):
+        if "_static" not in path.relative_to(root).parts:
+            rewrite(path, repaired_page(path.read_text(encoding="utf8")))
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Write a file if its text has changed."""
+    if text != path.read_text(encoding="utf8"):
+        path.write_text(text, encoding="utf8")
+
+
+def enlarge(svg: str) -> str:
+    """The figure in pixels; matplotlib measures it in points, and too small for a page.
+
+    >>> enlarge('<svg width="72pt" height="36pt" id="72pt">')
+    '<svg width="150" height="75" id="72pt">'
+    """
+    start = svg.find("<svg")
+    end = svg.find(">", start)
+    head = SVG_SIDE.sub(
+        lambda match: f'{match[1]}="{round(float(match[2]) * PIXELS_PER_POINT)}"', svg[start:end]
+    )
+    return svg[:start] + head + svg[end:]
+
+
+def repaired_page(html: str) -> str:
+    """The page, mended."""
+    page = BeautifulSoup(html, "html.parser")
+    for mend in (unique_ids, names_as_seen, landmarks, bibliography, index_tables, figure_links):
+        mend(page)
+    return SEARCH_NAME.sub(r"\1", str(page))
+
+
+def unique_ids(page: BeautifulSoup) -> None:
+    """Number ids that come again: theorems and exercises are all called "proof-content"."""
+    seen: set[str] = set()
+    for node in page.find_all(id=True):
+        name, number = node["id"], 2
+        while node["id"] in seen:
+            node["id"] = f"{name}-{number}"
+            number += 1
+        seen.add(node["id"])
+
+
+def names_as_seen(page: BeautifulSoup) -> None:
+    """Let what unfolds be called what is written on it."""
+    for summary in page.find_all("summary"):
+        if summary.get_text(strip=True):
+            del summary["aria-label"]
+
+
+def landmarks(page: BeautifulSoup) -> None:
+    """Make the side bar with title and contents a place that one can jump to."""
+    for bar in page.find_all("div", class_="bd-sidebar-primary"):
+        bar["role"], bar["aria-label"] = "complementary", "Book"
+
+
+def bibliography(page: BeautifulSoup) -> None:
+    """Take roles away that do not fit a list of references."""
+    for node in page.find_all(class_=["citation", "citation-list"]):
+        del node["role"]
+
+
+def index_tables(page: BeautifulSoup) -> None:
+    """Say that the tables of an index are layout."""
+    for table in page.find_all("table", class_="indextable"):
+        table["role"] = "presentation"
+
+
+def figure_links(page: BeautifulSoup) -> None:
+    """Offer every computed figure as a file."""
+    for image in page.select("div.cell_output img[src$='.svg']"):
+        if image.find_parent("a") is not None:
+            continue
+        box = image.find_parent("figure") or image.parent
+        if box.find("a", class_="figure-file") is not None:
+            continue
+        caption = box.find("figcaption")
+        place = caption.find("p") if caption is not None and caption.find("p") else box
+        place.append(file_link(page, image["src"], box.get("id") or "figure"))
+
+
+def file_link(page: BeautifulSoup, source: str, name: str) -> Tag:
+    """A link that saves a figure under its name."""
+    link = page.new_tag("a", href=source, download=f"{name}.svg")
+    link["class"] = "figure-file"
+    link["aria-label"] = f"SVG file of {name}"
+    link.string = "SVG"
+    return link

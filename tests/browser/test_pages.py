@@ -1,0 +1,111 @@
+"""Every page of the built site, opened in a browser that reaches nothing but the site.
+
+`make pages` runs this. Pages are found by following links from index.html; those that no link
+leads to are opened as well.
+"""
+
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin
+
+import axe_playwright_python
+import pytest
+from bs4 import BeautifulSoup
+from conftest import ROOT
+
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf8")
+COLOURS = ["color-contrast", "color-contrast-enhanced", "link-in-text-block"]
+NARROW = ["scrollable-region-focusable", "target-size", "css-orientation-lock"]
+
+UNFOLD = """() => {
+  document.querySelectorAll("details").forEach((box) => { box.open = true; });
+  document.querySelectorAll("button.toggle-button-hidden").forEach((button) => button.click());
+}"""
+SET_THEME = "(name) => { document.documentElement.dataset.theme = name; }"
+RUN_AXE = """async (chosen) => {
+  const enabled = (rule) => !chosen.length || chosen.includes(rule.ruleId);
+  const rules = Object.fromEntries(
+    axe.getRules().map((rule) => [rule.ruleId, { enabled: enabled(rule) }]));
+  const { violations } = await axe.run(document, { rules, resultTypes: ["violations"] });
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ target }) => `${impact}: ${id} at ${target.join(" ")}`));
+}"""
+RAW_TEX = r"""() => {
+  const found = [...document.querySelectorAll("mjx-merror")].map((node) => node.textContent);
+  const unread = "pre, code, script, style, title, mjx-container";
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!node.parentElement.closest(unread) && /\$|\\\(|\\\[|\\begin\b/.test(node.data)) {
+      found.push(node.data.trim().slice(0, 60));
+    }
+  }
+  return found;
+}"""
+NO_ALT = """() => [
+  ...[...document.images].filter((image) => !image.alt.trim()),
+  ...[...document.querySelectorAll("svg[role='img']")].filter((image) =>
+    !image.closest("button, a") && !image.getAttribute("aria-hidden") &&
+    !image.getAttribute("aria-label") && !image.getAttribute("aria-labelledby") &&
+    !image.querySelector("title")),
+].map((node) => node.outerHTML.slice(0, 80))"""
+TOO_WIDE = """() => {
+  const width = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth <= width) return [];
+  return [...document.querySelectorAll("main *")]
+    .filter((node) => node.getBoundingClientRect().right > width + 1)
+    .slice(0, 3).map((node) => node.outerHTML.slice(0, 80));
+}"""
+
+
+def links(path: Path) -> set[Path]:
+    """The pages of the site that a page leads to."""
+    soup = BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
+    targets = [node["href"] for node in soup.find_all("a", href=True)]
+    for node in soup.find_all("meta", attrs={"http-equiv": "Refresh"}):
+        targets.append(node["content"].partition("url=")[2])
+    found = {urldefrag(urljoin(path.as_uri(), target)).url for target in targets}
+    pages = {Path(unquote(url.removeprefix("file://"))) for url in found if url[:5] == "file:"}
+    return {page for page in pages if page.suffix == ".html" and page.is_file()}
+
+
+def crawl(start: Path) -> set[Path]:
+    """Every page that following links leads to."""
+    seen, waiting = {start}, [start]
+    while waiting:
+        new = links(waiting.pop()) - seen
+        seen |= new
+        waiting += new
+    return seen
+
+
+def all_pages() -> list[str]:
+    """The site's pages, relative to its root: index.html alone if it was not built."""
+    linked = crawl(ROOT / "index.html") if ROOT.is_dir() else set()
+    found = linked | {page for page in ROOT.rglob("*.html") if "_static" not in page.parts}
+    return sorted({str(page.relative_to(ROOT)) for page in found} or {"index.html"})
+
+
+@pytest.mark.parametrize("name", all_pages())
+def test_page(page, address, name):
+    page.goto(f"{address}/{name}", wait_until="load")
+    page.wait_for_function("() => document.readyState === 'complete' && document.body")
+    page.wait_for_load_state("networkidle")
+    page.evaluate("() => window.MathJax?.startup?.promise?.then(() => true)")
+    page.evaluate(UNFOLD)
+    page.wait_for_timeout(400)  # what unfolds fades in
+
+    found = [f"raw TeX: {text}" for text in page.evaluate(RAW_TEX)]
+    found += [f"no text alternative: {text}" for text in page.evaluate(NO_ALT)]
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.wait_for_timeout(200)  # boxes that scroll now are marked
+    found += [f"wider than 360 pixels: {text}" for text in page.evaluate(TOO_WIDE)]
+    found += page.problems  # axe, which comes now, reads style sheets by itself
+
+    page.evaluate(AXE)
+    found += [f"axe, narrow, {text}" for text in page.evaluate(RUN_AXE, NARROW)]
+    page.set_viewport_size({"width": 1280, "height": 900})
+    for theme, rules in (("light", []), ("dark", COLOURS)):
+        page.evaluate(SET_THEME, theme)
+        page.wait_for_timeout(300)  # colours fade
+        found += [f"axe, {theme}, {text}" for text in page.evaluate(RUN_AXE, rules)]
+    assert not found, "\n".join(found)

@@ -457,7 +457,8 @@ KINDS = {
     "subsets": some(columns), "pattern": fitted, "activity": fitted, "others": fitted,
     "experiment": function, "settings": some(thing),
     "static": many(name), "method": name, "setting": thing, "records": complete(thing),
-    "record": thing, "line": thing, "functions": function,
+    "record": thing, "line": thing, "functions": function, "subset_size": count,
+    "chunk_size": count, "depth": count, "batch_size": count, "every": count,
 }  # fmt: skip
 KINDS |= dict.fromkeys(("dark", "annotate", "progress", "x_label", "y_label", "title"), free)
 KINDS |= dict.fromkeys(("axes",), thing)
@@ -526,24 +527,25 @@ def methods(name, kind):
 PUBLIC = {name: call for name, call in public() if inspect.signature(call).parameters}
 
 
-def cases():
-    for call, good in GOOD.items():
-        parameters = inspect.signature(PUBLIC[call]).parameters
-        for argument, value in good.items():
-            kind = KINDS.get(f"{call}.{argument}") or KINDS.get(argument)
-            kind = kind or (count if argument.startswith(("num_", "every", "batch_")) else None)
-            kind = kind or {"subset_size": count, "chunk_size": count, "depth": count}[argument]
-            for fault, bad in kind(value).items():
-                optional = argument in parameters and parameters[argument].default is None
-                if bad is None and optional:
-                    continue
-                # Where two do not fit each other, either may be named.
-                names = good if fault.endswith(("longer", "empty", "missing")) else [argument]
-                id = f"{call}-{argument}-{fault}"
-                yield pytest.param(call, argument, bad, "|".join(names), id=id)
+def kind_of(call, argument):
+    """Return what is wrong for an argument: of this function, of this name, or of a count."""
+    for name in (f"{call}.{argument}", argument):
+        if name in KINDS:
+            return KINDS[name]
+    assert argument.startswith("num_"), f"{call}.{argument} is of no kind"
+    return count
 
 
-CASES = list(cases())
+def faults(call, argument):
+    """Return {fault: bad value} for an argument of a public function."""
+    parameter = inspect.signature(PUBLIC[call]).parameters.get(argument)
+    bad = kind_of(call, argument)(GOOD[call][argument])
+    if parameter is not None and parameter.default is None:
+        bad.pop("none", None)
+    return bad
+
+
+ARGUMENTS = [(call, argument) for call, good in GOOD.items() for argument in good]
 
 
 def call_of(call, arguments):
@@ -568,14 +570,20 @@ def test_the_good_calls_are_good(call):
 
 
 def test_enough_bad_inputs_are_tried():
-    tried = len(CASES)
+    tried = sum(len(faults(*place)) for place in ARGUMENTS)
     assert tried >= LEAST_TRIED, f"{tried} bad inputs to {len(GOOD)} functions"
 
 
-@pytest.mark.parametrize(("call", "argument", "bad", "names"), CASES)
-def test_bad_input_is_named(call, argument, bad, names):
-    with pytest.raises((ValueError, TypeError)) as raised:
-        call_of(call, GOOD[call] | {argument: bad})
-    told = str(raised.value)
-    stopped_by_types = CHECKED and "type-check" in told.lower()
-    assert stopped_by_types or re.match(rf"({names})\b", told), told
+@pytest.mark.parametrize(("call", "argument"), ARGUMENTS)
+def test_bad_input_is_named(call, argument):
+    for fault, bad in faults(call, argument).items():
+        # Where two do not fit each other, either may be named.
+        names = GOOD[call] if fault.endswith(("longer", "empty", "missing")) else [argument]
+        try:
+            call_of(call, GOOD[call] | {argument: bad})
+        except (ValueError, TypeError) as error:
+            told = str(error)
+            named = re.match(rf"({'|'.join(names)})\b", told)
+            assert named or CHECKED and "type-check" in told, f"{fault}: {told}"
+        else:
+            pytest.fail(f"{fault}: no error")

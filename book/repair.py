@@ -47,7 +47,7 @@ def enlarge(svg: str) -> str:
 def repaired_page(html: str) -> str:
     """The page, mended."""
     page = BeautifulSoup(html, "html.parser")
-    for mend in (unique_ids, names_as_seen, landmarks, bibliography, index_tables, figure_links):
+    for mend in MENDS:
         mend(page)
     return SEARCH_NAME.sub(r"\1", str(page))
 
@@ -88,6 +88,14 @@ def index_tables(page: BeautifulSoup) -> None:
         table["role"] = "presentation"
 
 
+def notebook_links(page: BeautifulSoup) -> None:
+    """Save a notebook; do not show its text."""
+    for link in page.select("a[href$='.ipynb']"):
+        if "://" not in link["href"]:
+            link["download"] = ""
+            del link["target"]
+
+
 def figure_links(page: BeautifulSoup) -> None:
     """Offer every computed figure as a file."""
     for image in page.select("div.cell_output img[src$='.svg']"):
@@ -108,3 +116,14 @@ def file_link(page: BeautifulSoup, source: str, name: str) -> Tag:
     link["aria-label"] = f"SVG file of {name}"
     link.string = "SVG"
     return link
+
+
+MENDS = (
+    unique_ids,
+    names_as_seen,
+    landmarks,
+    bibliography,
+    index_tables,
+    notebook_links,
+    figure_links,
+)

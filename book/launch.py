@@ -3,10 +3,12 @@
 The notebooks lie in the folder `notebooks` of the built site. Where the environment names the
 book's repository (BOOK_REPOSITORY=https://github.com/owner/name), pages also get buttons for Binder
 and Colab, which read the repository's branch `notebooks`: a copy of that folder.
+`python -m mdsgdln_book.launch <folder>` writes the notebooks alone.
 """
 
 import os
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -70,12 +72,15 @@ def add_buttons(app, pagename: str, templatename: str, context: dict, doctree) -
         context["header_buttons"].insert(0, run)
 
 
-def write_notebooks(app, exception) -> None:
+def ship_notebooks(app, exception) -> None:
+    """Put the notebooks into the built site."""
+    if exception is None and app.builder.format == "html":
+        write_notebooks(Path(app.outdir) / "notebooks")
+
+
+def write_notebooks(folder: Path) -> None:
     """Write all chapters as notebooks, and what Binder needs to run them."""
-    if exception is not None or app.builder.format != "html":
-        return
-    folder = Path(app.outdir) / "notebooks"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
         path.unlink()
     source = {"repository": repository(), "commit": commit()}
@@ -97,5 +102,9 @@ def setup(app) -> dict:
     """Register the extension."""
     app.connect("config-inited", link_repository)
     app.connect("html-page-context", add_buttons, priority=502)  # after the theme's own buttons
-    app.connect("build-finished", write_notebooks)
+    app.connect("build-finished", ship_notebooks)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+if __name__ == "__main__":
+    write_notebooks(Path(sys.argv[1]))

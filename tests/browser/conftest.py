@@ -1,16 +1,14 @@
 """The built site, served on this machine, and a browser that reaches nothing else."""
 
-import os
 import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
+from built import ROOT
 from playwright.sync_api import sync_playwright
 
-ROOT = Path(os.environ.get("SITE") or Path(__file__).parents[2] / "_build/html").resolve()
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OFFLINE = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--no-sandbox"]
 

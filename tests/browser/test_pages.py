@@ -10,7 +10,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 import axe_playwright_python
 import pytest
 from bs4 import BeautifulSoup
-from conftest import ROOT
+from built import ROOT
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf8")
 COLOURS = ["color-contrast", "color-contrast-enhanced", "link-in-text-block"]

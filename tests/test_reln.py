@@ -22,11 +22,7 @@ def test_deviation_is_the_summed_difference_over_the_summed_reference():
     ("losses", "reference", "name"),
     [
         (REFERENCE[:3], REFERENCE, "losses"),
-        (REFERENCE[None], REFERENCE[None], "losses"),
         (REFERENCE, REFERENCE + 0.1, "reference"),
-        (REFERENCE * np.nan, REFERENCE, "losses"),
-        (REFERENCE, REFERENCE * np.inf, "reference"),
-        ([], [], "losses"),
     ],
 )
 def test_bad_curves_are_named(losses, reference, name):
@@ -98,14 +94,8 @@ def test_freezing_time_may_be_traced():
     ("change", "name"),
     [
         ({"network": networks.LinearNetwork((6, 20, 21))}, "network"),
-        ({"weights": [np.zeros((20, 6))]}, "weights"),
-        ({"weights": [np.full((20, 6), np.nan), np.zeros((21, 20))]}, "weights"),
         ({"task": tasks.xor(1.0)}, "inputs"),
-        ({"learning_rate": 0.0}, "learning_rate"),
         ({"learning_rate": 1e6, "freeze_at": 0}, "learning_rate"),
-        ({"num_steps": 0}, "num_steps"),
-        ({"freeze_at": -1}, "freeze_at"),
-        ({"freeze_at": np.inf}, "freeze_at"),
     ],
 )
 def test_bad_arguments_of_exact_are_named(change, name):
@@ -141,11 +131,7 @@ def test_race_ranks_what_predict_losses_says(margin, fastest):
 @pytest.mark.parametrize(
     ("change", "name"),
     [
-        ({"candidates": {}}, "candidates"),
-        ({"candidates": [1]}, "candidates"),
-        ({"scale": -1.0}, "scale"),
         ({"times": [0.0]}, "times"),
-        ({"times": [1.0, 0.0]}, "times"),
     ],
 )
 def test_bad_races_are_named(change, name):

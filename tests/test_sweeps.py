@@ -236,14 +236,10 @@ def test_two_hosts_give_the_numbers_of_one(tmp_path, one_device):
     ("call", "name"),
     [
         (lambda: sweeps.grid(), "values"),
-        (lambda: sweeps.grid(seed=[]), "seed"),
-        (lambda: sweeps.sweep(experiment, []), "settings"),
         (lambda: sweeps.sweep(experiment, [{"seed": 1}, {"scale": 1}]), "settings"),
         (lambda: sweeps.sweep(experiment, [{"seed": 1}, {"seed": 1}]), "several times"),
         (lambda: sweeps.sweep(experiment, [{"seed": jnp.ones(2)}]), "seed"),
-        (lambda: sweeps.sweep(experiment, [{"seed": 1}], method="all"), "method"),
         (lambda: sweeps.sweep(experiment, [{"seed": 1}], static=["rate"]), "static"),
-        (lambda: sweeps.sweep(experiment, [{"seed": 1}], chunk_size=0), "chunk_size"),
         (lambda: sweeps.sweep(lambda seed: seed, [{"seed": 1}], progress=False), "experiment"),
     ],
 )

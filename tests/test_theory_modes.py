@@ -149,17 +149,9 @@ def test_no_mode_gives_no_trajectory():
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: theory.deep_mode([[0.0]], 1.0, 1.0, 0.1), "times"),
-        (lambda: theory.deep_mode([np.nan], 1.0, 1.0, 0.1), "times"),
         (lambda: theory.deep_mode([0.0], [1.0, 2.0], [1.0, 1.0, 1.0], 0.1), "singular_values"),
-        (lambda: theory.deep_mode([0.0], -1.0, 1.0, 0.1), "singular_values"),
-        (lambda: theory.deep_mode([0.0], 1.0, np.inf, 0.1), "input_variances"),
         (lambda: theory.shallow_mode([0.0], 1.0, [-1.0], 0.1), "input_variances"),
         (lambda: theory.depth_mode([0.0, 1.0], 1.0, 1.0, 0.0, 3), "starts"),
-        (lambda: theory.depth_mode([0.0, 1.0], 1.0, 1.0, 0.1, 0), "depth"),
-        (lambda: theory.depth_mode([1.0, 0.0], 1.0, 1.0, 0.1, 2), "times"),
-        (lambda: theory.expected_start(0, 1.0), "num_hidden"),
-        (lambda: theory.expected_start(5, -1.0), "scale"),
         (lambda: theory.expected_start(5, [1.0, 1.0, 1.0]), "scale"),
     ],
 )

@@ -117,18 +117,9 @@ def test_float32_weights_stay_float32():
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
-        ({"learning_rate": 0.0}, "learning_rate"),
-        ({"learning_rate": -1.0}, "learning_rate"),
-        ({"learning_rate": float("nan")}, "learning_rate"),
-        ({"num_steps": 0}, "num_steps"),
-        ({"num_steps": 2.5}, "num_steps"),
-        ({"every": 0}, "every"),
         ({"batch_size": 5, "key": KEY}, "batch_size"),
-        ({"batch_size": 0, "key": KEY}, "batch_size"),
         ({"batch_size": 2}, "key"),
-        ({"weights": WEIGHTS[:1]}, "weights"),
         ({"weights": [w.T for w in WEIGHTS]}, "weights"),
-        ({"weights": [w * jnp.nan for w in WEIGHTS]}, "weights"),
         ({"task": tasks.xor(1.0)}, "inputs"),
         ({"task": tasks.Task(np.eye(4), np.ones((3, 4)))}, "targets"),
     ],

@@ -1,9 +1,13 @@
-"""The check of the built site finds what it should, and nothing in a clean page."""
+"""The built site: its check finds what it should, pages are mended, chapters become notebooks."""
 
+import re
+
+import jupytext
+import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from mdsgdln_book import site
+from mdsgdln_book import launch, links, notebooks, references, repair, site
 
 CLEAN = """<html><head><link rel="stylesheet" href="own.css">
 <link rel="canonical" href="https://example.org/page.html"></head><body>
@@ -84,3 +88,115 @@ def test_exit_code(root, capsys):
 def test_scripts_are_not_text():
     page = BeautifulSoup("<body><article><code>```{note}</code></article></body>", "html.parser")
     assert site.text_problems(page) == []
+
+
+PAGE = """<!DOCTYPE html>
+<html><head></head><body><div class="bd-sidebar-primary bd-sidebar">Title</div>
+<script>document.write(`<button class="btn search-button-field" aria-label="Search">`)</script>
+<section id="proof-content">one</section><section id="proof-content">two</section>
+<details><summary aria-label="Toggle hidden content"><p>Show code</p></summary></details>
+<div class="citation-list" role="list"><div class="citation" role="doc-biblioentry">x</div></div>
+<table class="indextable"></table><a href="../notebooks/x.ipynb" target="_blank">x</a>
+<div class="cell_output"><figure id="fig-x"><img alt="a" src="a.svg"/>
+<figcaption><p>Words.</p></figcaption></figure></div>
+<div class="cell_output"><img alt="b" src="b.svg"/></div></body></html>"""
+
+
+def test_pages_are_mended():
+    page = BeautifulSoup(repair.repaired_page(PAGE), "html.parser")
+    assert [node["id"] for node in page.find_all("section")] == [
+        "proof-content",
+        "proof-content-2",
+    ]
+    assert not page.select("summary[aria-label], .citation[role], .citation-list[role]")
+    assert page.select("div[role=complementary][aria-label]")
+    assert page.select("table[role=presentation]")
+    assert page.select("a[download][href$='.ipynb']")
+    first, second = page.select("a.figure-file")
+    assert first["href"] == "a.svg" and first["download"] == "fig-x.svg"
+    assert first.find_parent("figcaption") is not None and second["href"] == "b.svg"
+    assert "aria-label" not in page.find("script").string
+
+
+def test_mending_again_changes_nothing(tmp_path):
+    (tmp_path / "_images").mkdir()
+    figure, page = tmp_path / "_images" / "a.svg", tmp_path / "page.html"
+    figure.write_text('<?xml version="1.0"?>\n<svg width="72pt" height="36pt"><g/></svg>')
+    page.write_text(PAGE)
+    repair.repair(tmp_path)
+    assert '<svg width="150" height="75">' in figure.read_text()
+    once = figure.read_text(), page.read_text()
+    repair.repair(tmp_path)
+    assert (figure.read_text(), page.read_text()) == once
+
+
+MYST = """(place)=
+# Title
+
+See {eq}`flow`, {term}`modes <mode>`, {cite:p}`saxe2014,saxe2019`, [](other.md) and [](ledger.md).
+
+```{math}
+:label: flow
+a &= b \\\\
+c &= d
+```
+
+$$ e = f $$ (second)
+
+````{solution} ex-one
+:class: dropdown
+Run
+```python
+x = 1
+```
+and see.
+````
+"""
+
+
+def test_directives_become_markdown():
+    lines = notebooks.plain(MYST, {"other"}).split("\n")
+    assert lines[0] == "# Title"
+    assert lines[2] == (
+        "See (flow), modes, (Saxe 2014; Saxe 2019), [other](other.ipynb) and ledger."
+    )
+    assert lines[4:10] == [
+        "$$",
+        r"\begin{split}",
+        r"a &= b \\",
+        "c &= d",
+        r"\end{split}",
+        r"\tag{flow}$$",
+    ]
+    assert lines[11] == r"$$ e = f \tag{second}$$"
+    assert lines[13:15] == ["<details>", "<summary>Solution</summary>"]
+    assert lines[17:20] == ["```python", "x = 1", "```"] and "</details>" in lines
+
+
+@pytest.mark.parametrize("name", sorted(references.chapters()))
+def test_notebooks_have_the_chapters_code(name):
+    path = references.chapters()[name]
+    notebook = notebooks.to_notebook(path, "https://example.org/a/b", "0123abc")
+    first, *code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    assert "git+https://example.org/a/b@0123abc" in first
+    assert code == [cell.source for cell in references.code_cells(jupytext.read(path))]
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert not re.search(r"^ *(`{3,}|:{3,})\{|\{[a-z:]+\}`|^\([\w-]+\)=$", prose, re.MULTILINE)
+    nbformat.validate(notebook)
+
+
+def test_buttons_lead_to_the_branch_of_notebooks(monkeypatch):
+    monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
+    assert launch.repository() == ""
+    monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/a/b/")
+    binder, colab = launch.remote_buttons(launch.repository(), "xor")
+    assert binder["url"] == "https://mybinder.org/v2/gh/a/b/notebooks?labpath=xor.ipynb"
+    assert colab["url"].endswith("/github/a/b/blob/notebooks/xor.ipynb")
+
+
+def test_dead_links_are_warnings(root, monkeypatch, capsys):
+    monkeypatch.setattr(links, "problem", lambda address: "status 404")
+    assert links.main([str(root)]) == 0
+    assert "::warning::page: https://example.org: status 404" in capsys.readouterr().out
+    monkeypatch.undo()
+    assert "refused" in links.problem("http://127.0.0.1:9/")

@@ -100,6 +100,37 @@ GRIDS = {
         "scale": [0.005 / 700, 1e-3, 1e-2, 0.05],
         "seed": range(3),
     },
+    "neurons_geometry": {
+        "kind": [
+            *(f"3 contexts, {n}" for n in ("ReLU", "costly", "untrained", "linear")),
+            *(f"3 contexts, {n}" for n in ("1 on", "2 on")),
+            *(f"4 contexts, {n}" for n in ("ReLU", "1 on", "2 on", "3 on")),
+        ],
+        "seed": range(5),
+    },
+    "neurons_mechanisms": {
+        "mechanism": [
+            "weight decay",
+            "decay with use",
+            "cost of activity",
+            "dropout",
+            "mean dropout",
+            "blocks",
+            "learning rate",
+            "initial scale",
+        ],
+        "level": range(5),
+        "seed": range(5),
+    },
+    "neurons_race": {
+        "kind": [f"{c} contexts, {p}" for c in (3, 4) for p in ("uniform", "contextual", "all")],
+        "cost": [0.0, 0.1, 0.18, 0.2, 0.22, 0.25, 0.26, 0.28, 0.3, 0.5, 1.02, 1.04],
+        "scale": [1e-12],
+    },
+    "neurons_width": {
+        "hidden": [8, 16, 24, 32, 48, 64, 128, 256, 512, 2000],
+        "seed": range(5),
+    },
     "own_recording": {"neurons": [25, 50, 100], "trials": [1, 2, 5, 10], "seed": range(10)},
     "prediction": {
         "case": ["2 contexts", *CASES, "6 contexts"],
@@ -206,6 +237,7 @@ STATIC = {
     "exactness": ("hidden",),
     "exactness_starts": ("contexts",),
     "digit_routes": ("num_trained",),
+    "neurons_width": ("hidden",),
     "own_recording": ("neurons", "trials", "seed"),
     "prediction": ("hidden",),
     "prediction_limits": ("hidden", "scale"),

@@ -1,0 +1,55 @@
+"""The filter of the ledger, worked by keyboard; and the claims' own addresses."""
+
+import re
+
+import pytest
+
+SHOWN = """() => [...document.querySelectorAll(".ledger tbody tr")]
+  .filter((row) => row.getClientRects().length).map((row) => row.id)"""
+
+
+@pytest.fixture
+def ledger(page, address):
+    page.goto(f"{address}/book/ledger.html")
+    return page
+
+
+def counted(ledger):
+    """Rows shown and rows in all, as the page says."""
+    text = ledger.locator(".ledger-filter output").inner_text()
+    return tuple(map(int, re.fullmatch(r"(\d+) of (\d+) claims shown", text).groups()))
+
+
+def test_words(ledger):
+    number, total = counted(ledger)
+    assert number == total == len(ledger.evaluate(SHOWN)) > 40
+    ledger.get_by_label("words").focus()
+    ledger.keyboard.type("xor-never zebra")
+    assert ledger.evaluate(SHOWN) == []
+    ledger.keyboard.press("Control+a")
+    ledger.keyboard.type("xor-never")
+    assert ledger.evaluate(SHOWN) == ["claim-xor-never-slower"]
+    assert counted(ledger) == (1, total)
+
+
+def test_choices(ledger):
+    _, total = counted(ledger)
+    choices = ledger.get_by_label("verdict").locator("option").all_inner_texts()
+    assert choices[0] == "all" and {"holds", "does not hold", "superseded"} <= set(choices)
+    numbers = []
+    for choice in choices[1:]:
+        ledger.get_by_label("verdict").select_option(choice)
+        numbers.append(counted(ledger)[0])
+    assert sum(numbers) == total and min(numbers) > 0
+    ledger.get_by_label("verdict").select_option("all")
+    ledger.get_by_label("chapter").focus()
+    ledger.keyboard.type("xor")  # a list that has the focus goes to what is typed
+    assert all(name.startswith("claim-xor-") for name in ledger.evaluate(SHOWN))
+
+
+def test_a_claims_address_shows_it(ledger):
+    ledger.get_by_label("verdict").select_option("superseded")
+    ledger.evaluate("() => { location.hash = 'claim-xor-never-slower'; }")
+    ledger.wait_for_function("() => document.querySelector('tr:target')?.getClientRects().length")
+    assert "claim-xor-never-slower" in ledger.evaluate(SHOWN)
+    assert not ledger.problems

@@ -87,6 +87,7 @@ def test_cluster_with_the_planted_number_finds_the_planted_gates():
     activity = recorded(CONTEXTS, 0.05)
     assert as_set(discovery.cluster(activity, 4)) == as_set(CONTEXTS)
     assert len(discovery.cluster(activity, 2)) == 2
+    assert set(np.unique(discovery.cluster(activity, 4))) == {0, 1}
 
 
 def test_cluster_merges_equal_gates_and_drops_empty_ones():

@@ -84,6 +84,7 @@ def test_digits_are_pixels_and_classes():
     digits = tasks.digits()
     assert digits.inputs.shape == (64, 1797) and digits.targets.shape == (10, 1797)
     assert 0 <= digits.inputs.min() and digits.inputs.max() == 1
+    assert np.unique(digits.targets).tolist() == [0, 1]
     assert digits.labels[0] == str(int(np.argmax(digits.targets[:, 0])))
 
 

@@ -57,6 +57,16 @@ def test_init_has_the_given_standard_deviations():
     assert weights["h", "y"].std() == pytest.approx(2.0, rel=0.02)
 
 
+@pytest.mark.parametrize("kind", [LinearNetwork, ReLUNetwork, GatedNetwork])
+def test_a_million_weights_have_the_standard_deviation_to_half_a_percent(kind):
+    if kind is GatedNetwork:
+        (weight,) = GatedNetwork({"x": 1000, "y": 1000}, [("x", "y")]).init(KEY, 0.3).values()
+    else:
+        (weight,) = kind((1000, 1000)).init(KEY, 0.3)
+    assert weight.std() == pytest.approx(0.3, rel=0.005)
+    assert weight.mean() == pytest.approx(0, abs=0.002)
+
+
 def test_ungated_graph_is_a_linear_network(task):
     linear, graph = (
         LinearNetwork((3, 5, 2)),

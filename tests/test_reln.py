@@ -48,8 +48,9 @@ def test_a_relu_network_and_its_exact_reln_agree_at_every_step(hidden):
     np.testing.assert_allclose(result.gated_losses, alone.losses, rtol=1e-12)
     assert result.differences.shape == (STEPS,)
     assert result.differences.max() < 1e-12
-    for ours, theirs in zip(result.gated_weights, alone.weights, strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+    for weights in (result.weights, result.gated_weights):
+        for ours, theirs in zip(weights, alone.weights, strict=True):
+            np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
 def test_gates_do_change_on_the_way_and_both_networks_learn():
@@ -76,7 +77,12 @@ def test_frozen_gates_are_a_gated_network_with_a_gate_per_neuron(step):
     np.testing.assert_allclose(result.gated_losses[step:], frozen.losses, rtol=1e-10)
     np.testing.assert_allclose(result.gated_weights[1], frozen.weights["hidden", "out"], atol=1e-10)
     assert result.differences[: step + 1].max() < 1e-12  # they part after the step of freezing
-    assert result.differences[-1] > 1e-3
+    before = reln.exact(network, weights, TASK, RATE, STEPS - 1, freeze_at=step)
+    relu = network.apply(before.weights, TASK.inputs)
+    linear = network.apply(before.gated_weights, TASK.inputs, [gates])
+    difference = float(np.abs(relu - linear).max())
+    assert difference > 1e-3
+    assert result.differences[-1] == pytest.approx(difference, rel=1e-9)
 
 
 def test_freezing_time_may_be_traced():

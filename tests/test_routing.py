@@ -18,6 +18,13 @@ def test_each_input_domain_is_trained_with_its_neighbours():
     assert tasks.trained_routes(5, 1).tolist() == np.eye(5, dtype=bool).tolist()
 
 
+def test_items_of_the_hierarchy_are_the_published_ones():
+    task = tasks.hierarchy()
+    assert task.inputs.tolist() == np.eye(4).tolist()
+    assert task.targets[:, 0].tolist() == [6, 4, 0, 3, 0, 0, 0]
+    assert task.targets[:, 3].tolist() == [6, 0, 4, 0, 0, 0, 3]
+
+
 def test_a_sample_is_an_item_in_one_input_domain():
     task = tasks.routing(3, 2)
     assert task.inputs.shape == (12, 12) and task.targets.shape == (21, 12)
@@ -96,6 +103,21 @@ def test_the_reduction_agrees_with_the_two_layer_race():
     race = theory.race_reduction(network, task, 0.01, times)
     edges = theory.edge_reduction(network, task, 0.1, times)  # b² = a
     np.testing.assert_allclose(edges.losses, race.losses, atol=1e-6)
+    first, second = edges.strengths.values()
+    (strengths,) = race.strengths.values()
+    np.testing.assert_allclose(first * second, strengths, atol=1e-6)
+
+
+def test_strengths_of_the_descent_are_those_of_the_trained_weights():
+    task = tasks.semantic("tree", 4)
+    network = networks.pathways(task, np.ones((1, 4)), 10)
+    weights = theory.decoupled_weights(KEY, network, task, 0.1)
+    weights = training.train(network, weights, task, 0.05, 60).weights
+    (trained,) = theory.pathway_strengths(weights, theory.pathway_modes(network, task)).values()
+    first, second = theory.edge_descent(network, task, 0.1, 0.05, 61).strengths.values()
+    np.testing.assert_allclose(first[:, 0], 0.1)
+    np.testing.assert_allclose(first[:, -1] * second[:, -1], trained, rtol=1e-9)
+    np.testing.assert_allclose(first, second, rtol=1e-9)
 
 
 def test_orthogonal_weights_have_one_singular_value():

@@ -37,6 +37,16 @@ def test_coupling_of_data_that_are_not_mutually_diagonalisable():
     assert statistics.modes(Task(rng.normal(size=(3, 9)), rng.normal(size=(2, 9)))).coupling > 0.05
 
 
+def test_coupling_worked_out_by_hand():
+    """Modes e₁ and e₂, Σ^x = (2 1; 1 2): √2 of the norm √10 is off the diagonal."""
+    inputs = np.sqrt(2) * np.linalg.cholesky([[2.0, 1.0], [1.0, 2.0]])
+    targets = 2 * np.diag([3.0, 1.0]) @ np.linalg.inv(inputs).T
+    modes = statistics.modes(Task(inputs, targets))
+    np.testing.assert_allclose(modes.singular_values, [3, 1])
+    np.testing.assert_allclose(modes.input_variances, [2, 2])
+    assert modes.coupling == pytest.approx(np.sqrt(1 / 5))
+
+
 def test_no_mode_without_correlation():
     assert len(statistics.modes(Task(np.eye(3), np.zeros((2, 3)))).singular_values) == 0
 

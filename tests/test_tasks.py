@@ -27,6 +27,9 @@ def test_tree_of_four_items_is_the_published_hierarchy():
         [0, 0, 0, 1],
     ]
     np.testing.assert_array_equal(tasks.tree(4), expected)
+    np.testing.assert_array_equal(tasks.structure_rows("tree", 4), expected)
+    np.testing.assert_array_equal(tasks.semantic("tree", 4).targets, expected)
+    np.testing.assert_array_equal(tasks.semantic("tree", 4).inputs, np.eye(4))
 
 
 @pytest.mark.parametrize("name", ["tree", "ring", "cross"])
@@ -54,6 +57,7 @@ def test_contextual_is_context_major_and_block_diagonal():
     item, context = 5, 2
     sample = context * 8 + item
     assert np.flatnonzero(task.inputs[:, sample]).tolist() == [item, 8 + context]
+    assert np.unique(task.inputs).tolist() == [0, 1]
     np.testing.assert_array_equal(task.targets[:15, sample], tasks.tree(8)[:, item])
     np.testing.assert_array_equal(task.targets[15:45, sample], 0)
     np.testing.assert_array_equal(task.targets[45:, sample], tasks.cross_cutting(8)[:, item])

@@ -78,6 +78,12 @@ def test_measured_start_scatters_around_the_expected_one():
     np.testing.assert_allclose(starts.std(axis=0) / expected, np.sqrt(2 / 50), rtol=0.1)
 
 
+def test_starts_worked_out_by_hand():
+    assert theory.expected_start(50, [0.1, 0.3]) == pytest.approx(50 * (0.01 + 0.09) / 4)
+    assert theory.expected_start(50, 0.2) == pytest.approx(50 * 0.04 / 2)
+    np.testing.assert_allclose(theory.measured_start(*aligned_weights(0.03), MODES), 0.03)
+
+
 def test_mode_losses_is_the_loss_of_the_map():
     strengths = jnp.array([[0.3], [0.7], [1.1], [0.2]])
     mapping = MODES.left * strengths.T @ MODES.right.T

@@ -1,21 +1,16 @@
 """Ten repeats of the routing run of NRR Fig. 4 with all singular values at every step.
 
-``python benchmarks/routing.py``: M = 7, K = 4, 64 neurons, 500 steps, double precision; prints the
-seconds of all ten, compilation apart, and how far the singular values are from NumPy's LAPACK.
+M = 7, K = 4, 64 neurons, 500 steps; and how far the singular values are from NumPy's LAPACK.
 """
 
-import time
-
 import jax
+import jax.numpy as jnp
+import numpy as np
+from timing import interleaved
 
-jax.config.update("jax_enable_x64", True)
+from mdsgdln import networks, tasks, training
 
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-
-from mdsgdln import networks, tasks, training  # noqa: E402
-
-NUM_STEPS, SCALE, RATE, REPEATS, ROUNDS = 500, 0.2, 0.02 * 2, 10, 3  # λ · 2M/7
+NUM_STEPS, SCALE, RATE, REPEATS = 500, 0.2, 0.02 * 2, 10  # λ · 2M/7
 
 
 def singular_values(weights):
@@ -38,20 +33,17 @@ def farthest(network, task, weights) -> float:
     )
 
 
-if __name__ == "__main__":
+def measure():
+    """Return seconds of ten repeats, with the singular values and without them."""
     task = tasks.routing(7, 4)
     network = networks.routing(task, 4, 64)
     starts = [network.init_orthogonal(jax.random.key(seed), SCALE) for seed in range(REPEATS)]
 
-    def repeats():
-        for start in starts:
-            run = training.train(network, start, task, RATE, NUM_STEPS, observe=singular_values)
-            jax.block_until_ready(run)
+    def repeats(observe):
+        return [
+            training.train(network, start, task, RATE, NUM_STEPS, observe=observe)
+            for start in starts
+        ]
 
-    best = float("inf")
-    for _ in range(ROUNDS + 1):  # the first compiles and is not the best
-        begin = time.perf_counter()
-        repeats()
-        best = min(best, time.perf_counter() - begin)
-    print(f"ten repeats, singular values at every step: {best:.2f} s")
-    print(f"farthest from LAPACK: {farthest(network, task, starts[0]):.1e}")
+    best = interleaved(plain=lambda: repeats(None), observed=lambda: repeats(singular_values))
+    return best | {"from_lapack": farthest(network, task, starts[0])}

@@ -66,8 +66,8 @@ def experiment(kind: str, cost: float, scale: float) -> dict:
     quarter, reached = jnp.argmax(known > 0.25), known.max() > 0.25
     return {
         "first": strengths[first],
-        "quarter": jnp.where(reached, learned[quarter], 0.0),
+        "quarter": jnp.round(jnp.where(reached, learned[quarter], 0.0), 9),  # some are round-off
         "time": jnp.where(reached, SUM_STEP * EVERY * quarter, -1.0),
-        "last": strengths[-1],
+        "last": jnp.round(strengths[-1], 9),
         "strengths": jnp.round(strengths[::35].T, 3),
     }

@@ -1,4 +1,4 @@
-"""Which code made a number: a digest that changes with the code, and not with its docstrings."""
+"""Which code made a number: a digest that changes with the code, and not with its words."""
 
 import ast
 import hashlib
@@ -16,15 +16,18 @@ from jaxtyping import PyTree
 from mdsgdln import checks
 
 PACKAGE = __name__.partition(".")[0]
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+TYPING = ("typing", "collections.abc", "jaxtyping")
 LIBRARIES = ("jax", "jaxlib", "numpy", "optax", "diffrax", "scikit-learn")
 
 
 def code_digest(*functions: Callable) -> str:
     """Return a digest of functions and of every module of this package that they lead to.
 
-    The code counts as it is parsed: comments, docstrings and layout do not. A function of a module
-    brings that whole module and those of its own package that it imports; one defined in a notebook
-    its own source and this package as a whole; both the values that they are closed over.
+    The code counts as it is parsed: comments, docstrings, type annotations and layout do not. A
+    function of a module brings that whole module and those of its own package that it imports; one
+    defined in a notebook its own source and this package as a whole; both the values that they are
+    closed over.
     """
     parts, modules = set(), set()
     for function in functions:
@@ -133,21 +136,36 @@ def _module_path(name: str) -> Path | None:
 
 
 def _meaning(source: str) -> str:
-    """Return the parsed code without docstrings and positions."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if not isinstance(body, list) or not body or isinstance(node, ast.Lambda):
-            continue
-        first = body[0]
-        if (
-            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-            and isinstance(first, ast.Expr)
-            and isinstance(first.value, ast.Constant)
-            and isinstance(first.value.value, str)
-        ):
-            node.body = body[1:]
-    return _dump(tree)
+    """Return the parsed code without docstrings, type annotations and positions."""
+    return _dump(_Bare().visit(ast.parse(source)))
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes from parsed code what no number depends on: docstrings and type annotations."""
+
+    def __init__(self):
+        self.fields = set()  # statements of a class: there an annotation makes a field
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Visit a node of any kind."""
+        if isinstance(node, ast.ClassDef):
+            self.fields.update(node.body)
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+        for name in {"annotation", "returns"} & set(node._fields):
+            setattr(node, name, None)
+        return super().generic_visit(node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        """Return an import, None if it is of names for annotations."""
+        return None if node.module in TYPING else node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        """Return ``x: int = 1`` as ``x = 1``, a field of a class without its type."""
+        bare = self.generic_visit(node)
+        if bare in self.fields:
+            return bare
+        return ast.Assign([bare.target], bare.value) if bare.value else None
 
 
 def _dump(node: object) -> str:

@@ -273,6 +273,8 @@ def test_digest_follows_the_code_and_not_its_words(tmp_path, monkeypatch):
         MODULE.replace("Do it.", "Does it well.").replace("# twice", "# again").replace("A m", "M")
     )
     assert digest("words_module", words) == plain
+    typed = MODULE.replace("FACTOR =", "from typing import Any\n\nFACTOR: int =")
+    assert digest("typed_module", typed.replace("(seed)", "(seed: Any) -> dict")) == plain
     assert digest("code_module", MODULE.replace("FACTOR = 2", "FACTOR = 3")) != plain
     assert digest("import_module", MODULE.replace("reln", "tasks")) != plain
 
@@ -285,6 +287,12 @@ def test_digest_is_the_same_on_every_python():
         "])])"
     )
     assert versions._meaning("def f(x):\n    return [x, 0]") == expected
+
+
+def test_digest_knows_a_field_from_a_value_of_a_class():
+    field = versions._meaning("class A:\n    x: int = 3")
+    assert field == versions._meaning("class A:\n    x: float = 3")
+    assert field != versions._meaning("class A:\n    x = 3")
 
 
 def test_digest_follows_imports_within_the_function_s_own_package(tmp_path, monkeypatch):

@@ -12,16 +12,20 @@ from bs4 import BeautifulSoup, Tag
 
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
+DRAWN_SIZE = re.compile(r'<svg[^>]*?\bwidth="(\d+)"[^>]*?\bheight="(\d+)"')
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
 
 
 def repair(root: Path) -> None:
     """Mend every page and every figure of the built site."""
+    sizes = {}
     for path in sorted((root / "_images").glob("*.svg")):
-        rewrite(path, enlarge(path.read_text(encoding="utf8")))
+        svg = enlarge(path.read_text(encoding="utf8"))
+        rewrite(path, svg)
+        sizes[path.name] = DRAWN_SIZE.search(svg).groups()
     for path in sorted(root.rglob("*.html")):
         if "_static" not in path.relative_to(root).parts:
-            rewrite(path, repaired_page(path.read_text(encoding="utf8")))
+            rewrite(path, repaired_page(path.read_text(encoding="utf8"), sizes))
 
 
 def rewrite(path: Path, text: str) -> None:
@@ -44,11 +48,12 @@ def enlarge(svg: str) -> str:
     return svg[:start] + head + svg[end:]
 
 
-def repaired_page(html: str) -> str:
-    """The page, mended."""
+def repaired_page(html: str, sizes: dict[str, tuple[str, str]]) -> str:
+    """The page, mended; sizes in pixels of the figures by the names of their files."""
     page = BeautifulSoup(html, "html.parser")
     for mend in MENDS:
         mend(page)
+    figure_sizes(page, sizes)
     return SEARCH_NAME.sub(r"\1", str(page))
 
 
@@ -94,6 +99,15 @@ def notebook_links(page: BeautifulSoup) -> None:
         if "://" not in link["href"]:
             link["download"] = ""
             del link["target"]
+
+
+def figure_sizes(page: BeautifulSoup, sizes: dict[str, tuple[str, str]]) -> None:
+    """Reserve the room that a figure takes; the style sheet keeps its text readable on a phone."""
+    for image in page.select("div.cell_output img[src$='.svg']"):
+        width, height = sizes.get(image["src"].rsplit("/")[-1], (None, None))
+        if width:
+            image["width"], image["height"] = width, height
+            image["style"] = f"--drawn-width: {width}px"
 
 
 def figure_links(page: BeautifulSoup) -> None:

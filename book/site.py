@@ -1,7 +1,7 @@
 """Repair and check of the built site: `python -m mdsgdln_book.site _build/html`.
 
-Reading a page must need no other host, and show no traceback, no raw directive, no figure without
-a text alternative and no broken internal link.
+Reading a page must need no other host, and show no traceback, no warning, no raw directive, no
+figure without a text alternative and no broken internal link.
 """
 
 import re
@@ -67,11 +67,13 @@ def request_problems(page: BeautifulSoup) -> list[str]:
 
 
 def text_problems(page: BeautifulSoup) -> list[str]:
-    """Tracebacks, raw directives and figures without a text alternative in the page's article."""
+    """Tracebacks, warnings, raw directives and figures without a text alternative in the page's article."""
     article = page.find("article") or page.body or page
     found = []
     if "Traceback (most recent call last)" in article.get_text():
         found.append("shows a traceback")
+    for output in article.select(".output.stderr"):
+        found.append(f"shows a warning: {output.get_text().strip()[:60]!r}")
     for text in article.find_all(string=RAW_DIRECTIVE):
         if not text.find_parent(["pre", "code"]):
             found.append(f"shows a raw directive: {text.strip()[:60]!r}")

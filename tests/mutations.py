@@ -38,7 +38,7 @@ SUBJECTS = {  # tests that are likely to notice, by module
     "theory.reduction": ["routing"],
     "theory": ["contexts", "theory_modes"],
     "reln": ["reln", "contexts"],
-    "gates": ["gates"],
+    "gates": ["gates", "contexts"],
     "discovery": ["discovery"],
     "sweeps": ["sweeps"],
 }

@@ -51,6 +51,7 @@ def test_clean_site(root):
         ("<p>:::{note}</p>", "raw directive"),
         ("<p>where $a > 0$ holds</p>", "raw TeX"),
         ("<pre>Traceback (most recent call last):</pre>", "traceback"),
+        ('<div class="output stderr">RuntimeWarning: divide by zero</div>', "shows a warning"),
         ('<a href="nowhere.html">x</a>', "broken link nowhere.html"),
         ('<a href="other.html#nowhere">x</a>', "missing place other.html#nowhere"),
         ('<a href="#nowhere">x</a>', "missing place #nowhere"),
@@ -103,7 +104,8 @@ PAGE = """<!DOCTYPE html>
 
 
 def test_pages_are_mended():
-    page = BeautifulSoup(repair.repaired_page(PAGE), "html.parser")
+    sizes = {"a.svg": ("150", "75")}
+    page = BeautifulSoup(repair.repaired_page(PAGE, sizes), "html.parser")
     assert [node["id"] for node in page.find_all("section")] == [
         "proof-content",
         "proof-content-2",
@@ -114,6 +116,7 @@ def test_pages_are_mended():
     assert page.select("a[download][href$='.ipynb']")
     first, second = page.select("a.figure-file")
     assert first["href"] == "a.svg" and first["download"] == "fig-x.svg"
+    assert page.find("img")["width"] == "150" and page.find("img")["height"] == "75"
     assert first.find_parent("figcaption") is not None and second["href"] == "b.svg"
     assert "aria-label" not in page.find("script").string
 

@@ -1,8 +1,9 @@
 """Clear words for bad input: every check names the argument, what was expected and what came."""
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -90,7 +91,7 @@ def positive(name: str, value: Scalar) -> Scalar:
     return value
 
 
-def is_list(value: Numbers) -> bool:
+def is_list(value: Numbers) -> TypeGuard[Iterable]:
     """Return whether ``value`` is several numbers, traced ones included, not one."""
     return isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
 
@@ -125,7 +126,7 @@ def instance(name: str, value: object, kind: type | UnionType) -> None:
         raise ValueError(f"{name}: expected {expected}, got {value!r:.80}")
 
 
-def several(name: str, value: object, number: int | None = None) -> None:
+def several(name: str, value: Any, number: int | None = None) -> None:
     """Raise ``ValueError`` unless ``value`` is a list or the like, of that many entries."""
     kind = isinstance(value, str | bytes | Mapping) or not np.iterable(value)
     if kind or (number is not None and len(value) != number):
@@ -139,7 +140,7 @@ def function(name: str, value: object) -> None:
         raise ValueError(f"{name}: expected a function, got {value!r:.80}")
 
 
-def random_key(name: str, value: object) -> None:
+def random_key(name: str, value: Any) -> None:
     """Raise ``ValueError`` unless ``value`` is one JAX random key."""
     typed = isinstance(value, Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
     raw = isinstance(value, Array) and value.dtype == np.uint32
@@ -153,7 +154,7 @@ def scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Sc
         if set(scale) != set(places):
             raise ValueError(f"scale: expected one for each of {list(places)}, got {list(scale)}")
         scale = [scale[place] for place in places]
-    scales = list(scale) if is_list(scale) else [scale] * len(places)
+    scales: list = list(scale) if is_list(scale) else [scale] * len(places)
     if len(scales) != len(places):
         raise ValueError(f"scale: expected a number or {len(places)}, got {len(scales)}")
     return [non_negative("scale", sigma) for sigma in scales]

@@ -93,7 +93,9 @@ class Graph:
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """All paths from an input node to an output node."""
-        ending_at = {node: [(node,)] if node in self.input_nodes else [] for node in self.order}
+        ending_at: dict[Node, list[Path]] = {
+            node: [(node,)] if node in self.input_nodes else [] for node in self.order
+        }
         for node in self.order:
             for source, target in self.edges:
                 if target == node:

@@ -5,6 +5,7 @@ Every function returns a ``matplotlib.figure.Figure``; notebooks show a figure t
 
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -15,6 +16,7 @@ from matplotlib.figure import Figure
 
 from mdsgdln import checks
 from mdsgdln.checks import Numbers
+from mdsgdln.graphs import Node
 from mdsgdln.networks import GatedNetwork
 
 COLOURS = sns.color_palette("colorblind").as_hex()
@@ -29,9 +31,12 @@ def style(dark: bool = False) -> None:
     Notebooks then show figures as SVG, which can be saved and scaled.
     """
     ink, grid = ("#e6e6e6", "#4a4a4a") if dark else ("#1a1a1a", "#d9d9d9")
-    sns.set_theme(context="paper", style="ticks", palette=COLOURS, font_scale=1.1)
-    mpl.rcParams.update(
-        {
+    sns.set_theme(
+        context="paper",
+        style="ticks",
+        palette=COLOURS,
+        font_scale=1.1,
+        rc={
             "figure.facecolor": "none",
             "savefig.facecolor": "none",
             "axes.facecolor": "none",
@@ -49,7 +54,7 @@ def style(dark: bool = False) -> None:
         }
         | {name: ink for name in ("text.color", "axes.labelcolor", "axes.edgecolor")}
         | {name: ink for name in ("xtick.color", "ytick.color")}
-        | {"svg.hashsalt": "mdsgdln"}  # the same figure, the same file
+        | {"svg.hashsalt": "mdsgdln"},  # the same figure, the same file
     )
     ipython = sys.modules.get("IPython")
     if ipython is not None and ipython.get_ipython() is not None:  # in a notebook
@@ -131,10 +136,9 @@ def curves(
         )
     axes.set(xlabel=x_label, ylabel=y_label, title=title)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize="small")
-        for handle in axes.get_legend().legend_handles:
-            handle.set_alpha(1.0)
-    return axes.figure
+        legend = axes.legend(fontsize="small")
+        plt.setp(legend.legend_handles, alpha=1.0)
+    return axes.figure.figure  # the whole one, if the axes are in a part
 
 
 def _checked(
@@ -156,7 +160,7 @@ def _checked(
     return arrays
 
 
-def _darker(colour: str) -> tuple[float, float, float]:
+def _darker(colour: str) -> tuple[float, ...]:
     return tuple(0.45 * channel for channel in mpl.colors.to_rgb(colour))
 
 
@@ -249,13 +253,13 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
     axes.set(xlim=(xs.min() - 1.1, xs.max() + 1.1), ylim=(ys.min() - 0.35, ys.max() + 0.35))
     axes.set_title(title)
     axes.axis("off")
-    return axes.figure
+    return axes.figure.figure  # the whole one, if the axes are in a part
 
 
 def _node_label(axes: Axes, network: GatedNetwork, node, neurons: int, position) -> None:
     """Name a node where no arrow passes: inputs below, outputs above, hidden ones beside."""
     below, above = node in network.graph.input_nodes, node in network.graph.output_nodes
-    style = {"textcoords": "offset points", "fontsize": 7}
+    style: dict[str, Any] = {"textcoords": "offset points", "fontsize": 7}
     if below or above:
         offset, va = ((0, -8), "top") if below else ((0, 8), "bottom")
         axes.annotate(f"{node} ({neurons})", position, offset, ha="center", va=va, **style)
@@ -282,9 +286,9 @@ def _gate_bar(axes: Axes, x: float, y: float, gate: np.ndarray, colour: str) -> 
         )
 
 
-def _node_positions(network: GatedNetwork) -> dict:
+def _node_positions(network: GatedNetwork) -> dict[Node, tuple[float, float]]:
     """Return {node: (x, y)}: y is the longest way from an input, x spreads equal heights."""
-    level = {}
+    level: dict[Node, int] = {}
     for node in network.graph.order:
         sources = [source for source, target in network.graph.edges if target == node]
         level[node] = 1 + max((level[source] for source in sources), default=-1)

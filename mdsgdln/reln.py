@@ -115,6 +115,7 @@ def _side_by_side(
         return state, (value, gated_value, difference)
 
     state = weights, weights, network.gates(weights, task.inputs)
+    records: tuple[Array, Array, Array]
     (weights, gated_weights, _), records = jax.lax.scan(step, state, jnp.arange(num_steps))
     return Exact(*records, weights, gated_weights)
 

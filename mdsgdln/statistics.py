@@ -1,6 +1,6 @@
 """What the data alone say: correlations, their modes, and the effective dataset of a path."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -61,7 +61,8 @@ def condensed(task: Task) -> Task:
     rows = np.vstack([task.inputs, task.targets])
     if rows.shape[1] <= len(rows):
         return Task(task.inputs, task.targets, task.node_rows)
-    mixed = np.linalg.qr(rows.T, mode="r").T * np.sqrt(len(rows) / task.num_samples)
+    # With mode "r" NumPy returns an array, which its annotations overlook.
+    mixed = np.linalg.qr(rows.T, mode="r").T * np.sqrt(len(rows) / task.num_samples)  # type: ignore[attr-defined]
     num_inputs = len(task.inputs)
     return Task(mixed[:num_inputs], mixed[num_inputs:], task.node_rows)
 
@@ -134,7 +135,7 @@ def path_gate(
     return gate
 
 
-def path_nodes(path: tuple[Node | Edge, ...]) -> tuple[Node, ...]:
+def path_nodes(path: tuple[Any, ...]) -> tuple[Node, ...]:
     """Return a path given by its nodes, or by its edges one after the other, as nodes."""
     checks.several("path", path)
     path = tuple(path)

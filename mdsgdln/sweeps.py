@@ -102,7 +102,7 @@ def sweep(
     writes = path is not None and jax.process_index() == 0
     digest = versions.code_digest(experiment)
     header = _header(experiment, method, size, digest)
-    file = RecordFile(path, header) if writes else nullcontext(())
+    file: Any = RecordFile(path, header) if writes else nullcontext(())  # type: ignore[arg-type]  # not None
     with file as records:
         done = {setting_key(record["setting"]): record for record in records}
         done = _same_on_all_hosts({key: done[key] for key in keys if key in done})
@@ -159,7 +159,7 @@ def _header(experiment: Experiment, method: Method, size: int, digest: str) -> d
         "code": digest,
         "libraries": versions.library_versions(),
         "platform": jax.default_backend(),
-        "double_precision": bool(jax.config.jax_enable_x64),
+        "double_precision": bool(jax.config.jax_enable_x64),  # type: ignore[attr-defined]  # set at run time
         "method": method,
         "runs_at_once": size,
     }

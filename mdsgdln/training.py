@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,9 @@ from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork
 from mdsgdln.tasks import Task
 
 Network = LinearNetwork | ReLUNetwork | GatedNetwork
-Optimiser = optax.GradientTransformation | Callable[[Scalar], optax.GradientTransformation]
+Optimiser: TypeAlias = (
+    optax.GradientTransformation | Callable[[Scalar], optax.GradientTransformation]
+)
 
 
 class DivergenceError(ValueError):
@@ -127,7 +129,7 @@ def _batches(
     checks.random_key("key", key)
     num_epochs = -(-num_steps * batch_size // num_samples)
     epochs = jax.vmap(lambda k: jax.random.permutation(k, num_samples))(
-        jax.random.split(key, num_epochs)
+        jax.random.split(key, num_epochs)  # type: ignore[arg-type]  # checked above
     )
     return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
 
@@ -140,7 +142,7 @@ def _scan(
     learning_rate: Scalar,
     batches: Int[Array, "num_steps batch"] | None,
     *,
-    optimiser: Optimiser,
+    optimiser: Any,  # an Optimiser, made ready below
     num_steps: int,
     observe: Callable[[PyTree], PyTree] | None,
     every: int,

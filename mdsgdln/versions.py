@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterable
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -162,7 +163,7 @@ class _Bare(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
         """Return ``x: int = 1`` as ``x = 1``, a field of a class without its type."""
-        bare = self.generic_visit(node)
+        bare: Any = self.generic_visit(node)
         if bare in self.fields:
             return bare
         return ast.Assign([bare.target], bare.value) if bare.value else None

@@ -1,5 +1,7 @@
 """The routing network: domains that share hidden layers, all of them or in groups."""
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from mdsgdln import checks
@@ -48,7 +50,8 @@ def routing(
     if num_domains % sharing:
         raise ValueError(f"num_sharing: expected a divisor of {num_domains}, got {sharing}")
     sizes = {node: span.stop - span.start for node, span in rows.items()}
-    edges = {}  # a dictionary keeps the order and drops what is there already
+    # A dictionary keeps the order and drops what is there already.
+    edges: dict[tuple[str, str], None] = {}
     blocks = range(num_domains // sharing)
     for source, target in ((a, b) for a in blocks for b in blocks):
         group = "" if sharing == num_domains else f" of {source}, {target}"
@@ -59,5 +62,7 @@ def routing(
         edges |= {pair: None for pair in zip(layers[:-1], layers[1:], strict=True)}
         edges |= {(layers[-1], f"output {target * sharing + j}"): None for j in members}
     repeats = task.num_samples // num_domains
-    gates = {f"output {j}": np.repeat(trained[:, j], repeats) for j in range(num_domains)}
+    gates: dict[Hashable, np.ndarray] = {
+        f"output {j}": np.repeat(trained[:, j], repeats) for j in range(num_domains)
+    }
     return GatedNetwork(sizes, edges, node_gates=gates)

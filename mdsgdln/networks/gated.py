@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, ArrayLike, Float
 
 from mdsgdln import checks
 from mdsgdln.checks import Numbers, Scalar
@@ -54,7 +54,7 @@ class GatedNetwork:
         """Return ``gates`` as arrays; an edge's gate has the neurons of its target."""
         if not isinstance(gates, Mapping):
             raise ValueError(f"{name}: expected {{node or edge: gates}}, got {gates!r:.80}")
-        known = {
+        known: dict[str, dict[Node | Edge, int]] = {
             "node_gates": self.graph.neurons,
             "edge_gates": {edge: self.graph.neurons[edge[1]] for edge in self.graph.edges},
         }
@@ -176,7 +176,7 @@ class GatedNetwork:
 
     def activity(
         self,
-        weights: Mapping[Edge, Numbers],
+        weights: Mapping[Edge, ArrayLike],
         inputs: Numbers,
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> dict[Node, Float[Array, "_ P"]]:
@@ -196,7 +196,7 @@ class GatedNetwork:
         def gated(place, activity):
             return columns_by(gates[place]) * activity if place in gates else activity
 
-        activity = {}
+        activity: dict[Node, Array] = {}
         for node in self.graph.order:
             if node in self.graph.input_nodes:
                 arriving = inputs[_indexer(self.graph.node_rows[node])]
@@ -211,7 +211,7 @@ class GatedNetwork:
 
     def apply(
         self,
-        weights: Mapping[Edge, Numbers],
+        weights: Mapping[Edge, ArrayLike],
         inputs: Numbers,
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> Float[Array, "N_out P"]:

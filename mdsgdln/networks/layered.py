@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, ArrayLike, Float
 
 from mdsgdln import checks
 from mdsgdln.checks import Numbers, Scalar
@@ -75,7 +75,7 @@ class _Layered:
 
     def hidden(
         self,
-        weights: Sequence[Numbers],
+        weights: Sequence[ArrayLike],
         inputs: Numbers,
         gates: Sequence[Numbers] | None = None,
     ) -> list[Float[Array, "_ P"]]:
@@ -92,13 +92,13 @@ class _Layered:
         layer, activity = inputs, []
         for index, weight in enumerate(weights[:-1]):
             gate = None if gates is None else gates[index]
-            layer = self._activate(weight @ layer, gate)
+            layer = self._activate(weight @ layer, gate)  # type: ignore[attr-defined]  # of a subclass
             activity.append(layer)
         return activity
 
     def apply(
         self,
-        weights: Sequence[Numbers],
+        weights: Sequence[ArrayLike],
         inputs: Numbers,
         gates: Sequence[Numbers] | None = None,
     ) -> Float[Array, "N_out P"]:
@@ -114,7 +114,8 @@ class _Layered:
             ValueError: wrong shapes of weights, inputs or gates.
         """
         hidden = self.hidden(weights, inputs, gates)
-        return weights[-1] @ (hidden[-1] if hidden else jnp.asarray(inputs))
+        # A product with a weight of NumPy is an array of JAX, whatever NumPy's annotations say.
+        return weights[-1] @ (hidden[-1] if hidden else jnp.asarray(inputs))  # type: ignore[return-value]
 
 
 @jax.tree_util.register_pytree_node_class
@@ -138,6 +139,6 @@ class ReLUNetwork(_Layered):
     def _activate(preactivation, gate):
         return jax.nn.relu(preactivation) if gate is None else columns_by(gate) * preactivation
 
-    def gates(self, weights: Sequence[Numbers], inputs: Numbers) -> list[Float[Array, "_ P"]]:
+    def gates(self, weights: Sequence[ArrayLike], inputs: Numbers) -> list[Float[Array, "_ P"]]:
         """Return the gates that the ReLUs set, 1 where on: one (neurons, P) per hidden layer."""
         return [(layer > 0).astype(layer.dtype) for layer in self.hidden(weights, inputs)]

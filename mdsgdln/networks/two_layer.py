@@ -1,6 +1,6 @@
 """The two-layer gated network: one hidden node per gating pattern."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import jax
 import numpy as np
@@ -41,7 +41,7 @@ def pathways(
         raise ValueError(
             f"gates: expected {task.num_samples} columns, one per sample, got {num_samples}"
         )
-    hidden = list(num_hidden) if checks.is_list(num_hidden) else [num_hidden] * num_pathways
+    hidden: list = list(num_hidden) if checks.is_list(num_hidden) else [num_hidden] * num_pathways
     if len(hidden) != num_pathways:
         raise ValueError(
             f"num_hidden: expected one number or {num_pathways}, got {num_hidden!r:.80}"
@@ -58,9 +58,11 @@ def pathways(
         )
     visible = [tuple(map(int, np.flatnonzero(mask))) for mask in masks]
     views = list(dict.fromkeys(visible))  # distinct masks, in order of appearance
-    view_names = ["input"] if len(views) == 1 else [f"input {view}" for view in range(len(views))]
+    view_names: list[Hashable] = (
+        ["input"] if len(views) == 1 else [f"input {view}" for view in range(len(views))]
+    )
     rows = dict(zip(view_names, views, strict=True))
-    names = [f"pathway {index}" for index in range(num_pathways)]
+    names: list[Hashable] = [f"pathway {index}" for index in range(num_pathways)]
     network = GatedNetwork(
         {node: len(seen) for node, seen in rows.items()}
         | dict(zip(names, hidden, strict=True))

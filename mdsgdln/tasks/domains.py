@@ -91,7 +91,7 @@ def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndar
     return [each @ data for each in maps]
 
 
-def _rows(kind: str, blocks: Sequence[np.ndarray]) -> dict[str, slice]:
+def _rows(kind: str, blocks: Sequence[np.ndarray]) -> dict[object, slice]:
     """Return {node: rows} of blocks stacked one below the other."""
     ends = np.cumsum([0, *map(len, blocks)]).tolist()
     return {

@@ -81,7 +81,7 @@ def sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray:
     """
     num_samples = checks.positive_integer("num_samples", num_samples)
     try:
-        indices = np.atleast_1d(np.arange(num_samples)[columns])
+        indices = np.atleast_1d(np.arange(num_samples)[columns])  # type: ignore[index]  # or an error
     except (IndexError, TypeError) as error:
         raise ValueError(
             f"columns: expected indices of {num_samples} samples, got {columns!r:.80}"

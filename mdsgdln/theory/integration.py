@@ -42,7 +42,7 @@ def integrate(
         dt0=None,
         y0=start,
         saveat=diffrax.SaveAt(ts=times, fn=lambda _, state, __: output(state)),
-        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=absolute),
+        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=absolute),  # type: ignore[arg-type]  # or NumPy's
         max_steps=1_000_000,
         adjoint=diffrax.ForwardMode(),
     )

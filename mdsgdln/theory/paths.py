@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import reduce
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -74,6 +75,6 @@ def _path_error(
     error = targets @ gated_inputs[path].T  # P Σ^yx(p)
     for other in graph.paths:
         if other[-1] == path[-1]:
-            mapping = path_product(weights, graph.path_edges(other))
+            mapping: Any = path_product(weights, graph.path_edges(other))  # no path is empty
             error -= mapping @ (gated_inputs[other] @ gated_inputs[path].T)  # P W_j Σ^x(j, p)
     return error / task.num_samples

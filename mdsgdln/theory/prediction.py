@@ -8,7 +8,7 @@ dominates is part of the prediction.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -95,8 +95,11 @@ def _as_gated(network: LinearNetwork, task: Task, scale):
     return gated, scale
 
 
-def reduce(network: GatedNetwork, task: Task, scale: Scalar | Mapping) -> Reduced | None:
-    """Return the small system that stands for a network; None where no pathway has a mode."""
+def reduce(network: GatedNetwork, task: Task, scale: Any) -> Reduced | None:
+    """Return the small system that stands for a network; None where no pathway has a mode.
+
+    Arguments as in ``predict_losses``.
+    """
     network = network.reading(task)
     graph = network.graph
     middle = [n for n, _ in graph.sizes if n not in graph.input_nodes + graph.output_nodes]
@@ -134,7 +137,7 @@ def reduce(network: GatedNetwork, task: Task, scale: Scalar | Mapping) -> Reduce
     return jax.tree.map(jnp.asarray, system)
 
 
-def _concatenated(pieces: Sequence[Numbers], axis: int) -> Numbers:
+def _concatenated(pieces: Sequence[Numbers], axis: int) -> Any:
     """Return arrays joined: those of NumPy by NumPy, which compiles nothing."""
     traced = any(isinstance(piece, jax.Array) for piece in pieces)
     return (jnp if traced else np).concatenate(pieces, axis=axis)
@@ -165,8 +168,11 @@ def _neurons(found: Modes, start, gate, input_rows, output_rows, task: Task) -> 
     return start @ right.T, left @ start.T, gates, first_mask.T, second_mask
 
 
-def _in_target_space(system: Reduced) -> Reduced:
-    """Return the system in coordinates of the targets' span, which its outputs never leave."""
+def _in_target_space(system: Any) -> Reduced:
+    """Return the system in coordinates of the targets' span, which its outputs never leave.
+
+    Its arrays may be of NumPy or of JAX.
+    """
     targets = np.asarray(system.targets)
     basis, values, _ = np.linalg.svd(targets, full_matrices=False)
     basis = basis[:, values > 1e-12 * values[0]]

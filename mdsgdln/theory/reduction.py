@@ -8,7 +8,7 @@ pathways have singular vectors of their own.
 
 from collections.abc import Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -64,7 +64,7 @@ def node_modes(network: GatedNetwork, task: Task) -> dict[Node, Float[np.ndarray
     """
     checks.instance("network", network, GatedNetwork)
     network = network.reading(task)
-    bases = {}
+    bases: dict[Node, np.ndarray] = {}
     for path in network.graph.paths:
         found = modes(effective_dataset(network, task, path))
         if len(found.singular_values):
@@ -90,7 +90,7 @@ def decoupled_weights(
         ValueError: modes that do not decouple, or too few neurons.
     """
     checks.random_key("key", key)
-    bases = node_modes(network, task)
+    bases: dict[Node, Any] = node_modes(network, task)
     num_modes = next(iter(bases.values())).shape[1]
     network = network.reading(task)
     for node, neurons in network.graph.sizes:

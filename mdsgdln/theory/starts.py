@@ -22,7 +22,7 @@ def expected_start(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
         scale: σ of both layers, or (σ₁, σ₂), standard deviations of the initial weights.
     """
     checks.positive_integer("num_hidden", num_hidden)
-    scales = list(scale) if checks.is_list(scale) else [scale, scale]
+    scales: list = list(scale) if checks.is_list(scale) else [scale, scale]
     if len(scales) != 2:
         raise ValueError(f"scale: expected σ or (σ₁, σ₂), got {scale!r:.80}")
     first, second = (checks.non_negative("scale", sigma) for sigma in scales)

@@ -24,6 +24,7 @@ book: $(READY)
 test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy mdsgdln
 	$(BIN)/pytest -q -n 2
 	TYPECHECK=off $(BIN)/pytest -q -k "bad or named or single_neurons"  # what a user gets: see tests/bad_input.py
 	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \

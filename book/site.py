@@ -67,7 +67,7 @@ def request_problems(page: BeautifulSoup) -> list[str]:
 
 
 def text_problems(page: BeautifulSoup) -> list[str]:
-    """Tracebacks, warnings, raw directives and figures without a text alternative in the page's article."""
+    """What an article must not show: tracebacks, warnings, raw directives, figures without words."""
     article = page.find("article") or page.body or page
     found = []
     if "Traceback (most recent call last)" in article.get_text():

@@ -67,7 +67,7 @@ def request_problems(page: BeautifulSoup) -> list[str]:
 
 
 def text_problems(page: BeautifulSoup) -> list[str]:
-    """What an article must not show: tracebacks, warnings, raw directives, figures without words."""
+    """What an article may not show: tracebacks, warnings, raw directives, figures without words."""
     article = page.find("article") or page.body or page
     found = []
     if "Traceback (most recent call last)" in article.get_text():

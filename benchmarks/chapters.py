@@ -1,8 +1,9 @@
 """Seconds of every chapter, by cause; ``python benchmarks/chapters.py name ...`` for some of them.
 
-Each chapter runs in a process of its own, as in the book, with a figure rendered for each cell that
-ends in one. Causes: the first cell (imports), compilation (tracing included), drawing (functions of
-``mdsgdln.plots`` and rendering), and the rest, which is what the chapter computes.
+Each chapter runs in a process and on a core of its own, with a figure rendered for each cell that
+ends in one; the status page, which shows the result, is left out. Causes: the first cell (imports),
+compilation (tracing included), drawing (functions of ``mdsgdln.plots`` and rendering), and the
+rest, which is what the chapter computes.
 """
 
 import functools
@@ -12,6 +13,8 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 
 CAUSES = "imports", "compilation", "drawing", "computing"
 
@@ -20,12 +23,20 @@ def measure(names=()):
     """Return {chapter: {cause: seconds}}."""
     from mdsgdln_book.references import chapters
 
-    table = {}
-    for name in names or chapters():
-        command = [sys.executable, __file__, "--chapter", name]
+    cores = SimpleQueue()
+    for core in os.sched_getaffinity(0):
+        cores.put(core)
+
+    def seconds(name):
+        core = cores.get()
+        command = [sys.executable, __file__, "--chapter", name, str(core)]
         output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        table[name] = json.loads(output.stdout.splitlines()[-1])
-    return table
+        cores.put(core)
+        return json.loads(output.stdout.splitlines()[-1])
+
+    names = names or [name for name in chapters() if name != "status"]
+    with ThreadPoolExecutor(cores.qsize()) as pool:
+        return dict(zip(names, pool.map(seconds, names), strict=True))
 
 
 def chapter(name):
@@ -111,6 +122,7 @@ def covered(intervals):
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--chapter"]:
+        os.sched_setaffinity(0, {int(sys.argv[3])})
         print(json.dumps(chapter(sys.argv[2])))
     else:
         for name, seconds in measure(sys.argv[1:]).items():

@@ -112,11 +112,18 @@ def num_rows(name: str, found: int, expected: int) -> None:
 
 
 def weight(name: str, value: Numbers, shape: tuple[int, ...]) -> None:
-    """Raise ``ValueError`` unless ``value`` is a matrix of that shape, all entries finite."""
+    """Raise ``ValueError`` unless ``value`` is an array of that shape, all entries finite."""
+    if not isinstance(value, Array | np.ndarray):  # products of lists end in a bare TypeError
+        raise ValueError(f"{name}: expected an array of shape {shape}, got {value!r:.80}")
     array = real_array(name, value, str(shape))
+    of_shape(name, array, shape)
+    finite(name, array)
+
+
+def of_shape(name: str, array: Array, shape: tuple[int, ...]) -> None:
+    """Raise ``ValueError`` unless an array has that shape."""
     if array.shape != shape:
         raise ValueError(f"{name}: expected shape {shape}, got {array.shape}")
-    finite(name, array)
 
 
 def instance(name: str, value: object, kind: type | UnionType) -> None:

@@ -54,14 +54,15 @@ def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarra
     found, least = _gates(shares[None, :] @ patterns), (REPEATABLE, 1.0)
     if not len(found):
         found = patterns[[shares.argmax()]].astype(int)
-    for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
-        repeated = [
-            _gates(_k_means(patterns, weights, num_clusters, seed))
-            for seed, weights in enumerate(stressed)
-        ]
-        gates, differing = _most_typical(repeated)
-        if differing <= least and _held(gates, patterns, shares).min() >= SMALLEST_SHARE:
-            found, least = gates, differing
+    with threadpool_limits(1):  # threads of k-means wait for each other longer than they work
+        for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
+            repeated = [
+                _gates(_k_means(patterns, weights, num_clusters, seed))
+                for seed, weights in enumerate(stressed)
+            ]
+            gates, differing = _most_typical(repeated)
+            if differing <= least and _held(gates, patterns, shares).min() >= SMALLEST_SHARE:
+                found, least = gates, differing
     return found
 
 
@@ -81,10 +82,11 @@ def cluster(
         seed: of the random starts of k-means.
 
     Returns:
-        gates, shape (K, P), ordered as in ``discover``.
+        gates, shape (K, P), ordered as in ``discover``; none, (0, P), where no centroid has an
+        entry above ½.
 
     Raises:
-        ValueError: as ``discover``; too many clusters; no gate that is ever on.
+        ValueError: as ``discover``; too many clusters.
     """
     checks.instance("seed", seed, int | np.integer)
     num_clusters = checks.positive_integer("num_clusters", num_clusters)
@@ -106,6 +108,10 @@ def disagreement(gates: Numbers, others: Numbers) -> float:
     others = np.asarray(checks.finite_array("others", others, 2, "(K, P)", may_be_empty=True))
     if gates.shape[1] != others.shape[1]:
         raise ValueError(f"others: expected {gates.shape[1]} columns, got {others.shape[1]}")
+    return _disagreement(gates, others)
+
+
+def _disagreement(gates: np.ndarray, others: np.ndarray) -> float:
     if not (len(gates) and len(others)):
         return 0.5 * (len(gates) != len(others))
     distances = (gates[:, None, :] != others[None, :, :]).mean(axis=2)
@@ -138,7 +144,7 @@ def _distinct(
 
 def _most_typical(repeated) -> tuple[Int[np.ndarray, "K P"], tuple[float, float]]:
     """Return the gates most like the others, and their median and mean disagreement with them."""
-    table = np.array([[disagreement(gates, others) for others in repeated] for gates in repeated])
+    table = np.array([[_disagreement(gates, others) for others in repeated] for gates in repeated])
     index = table.sum(axis=1).argmin()
     others = np.delete(table[index], index)
     return repeated[index], (float(np.median(others)), float(np.mean(others)))
@@ -158,8 +164,7 @@ def _k_means(
 ) -> Float[np.ndarray, "clusters P"]:
     """Return the centroids of weighted patterns."""
     means = KMeans(num_clusters, n_init=STARTS, random_state=seed, tol=1e-3)
-    with threadpool_limits(1):  # threads wait for each other longer than they work
-        return means.fit(patterns, sample_weight=weights).cluster_centers_
+    return means.fit(patterns, sample_weight=weights).cluster_centers_
 
 
 def _gates(centroids) -> Int[np.ndarray, "K P"]:

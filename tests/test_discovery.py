@@ -96,6 +96,11 @@ def test_cluster_merges_equal_gates_and_drops_empty_ones():
     assert as_set(discovery.cluster(activity, 5)) == as_set(CONTEXTS)
 
 
+def test_no_gate_where_no_centroid_reaches_one_half():
+    assert discovery.cluster(np.eye(6), 1).shape == (0, 6)
+    assert discovery.disagreement(np.empty((0, 6)), np.eye(6)) == 0.5
+
+
 def test_cluster_weighs_neurons():
     activity = np.repeat([[1, 1, 0, 0], [1, 0, 0, 0]], [3, 1], axis=0)
     assert as_set(discovery.cluster(activity, 1)) == {(1, 1, 0, 0)}

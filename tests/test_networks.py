@@ -8,6 +8,7 @@ from bad_input import BAD_INPUT
 
 from mdsgdln import training
 from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, pathways
+from mdsgdln.networks.drawing import gaussian
 from mdsgdln.tasks import Task
 
 KEY = jax.random.key(0)
@@ -55,6 +56,15 @@ def test_init_has_the_given_standard_deviations():
     weights = network.init(KEY, {("x", "h"): 0.1, ("h", "y"): 2.0})
     assert weights["x", "h"].std() == pytest.approx(0.1, rel=0.02)
     assert weights["h", "y"].std() == pytest.approx(2.0, rel=0.02)
+
+
+@pytest.mark.parametrize("shapes", [[(1, 1)], [(7, 3), (2, 7)], [(40, 26), (3, 40), (2, 3)] * 4])
+def test_initial_weights_are_the_numbers_that_jax_draws(shapes):
+    keys = jax.random.split(KEY, len(shapes))
+    expected = [2.0 * jax.random.normal(*each) for each in zip(keys, shapes, strict=True)]
+    for draw in (gaussian, jax.jit(gaussian, static_argnums=1)):
+        found = draw(KEY, tuple(shapes), [2.0] * len(shapes))
+        jax.tree.map(np.testing.assert_array_equal, found, expected)
 
 
 @pytest.mark.parametrize("kind", [LinearNetwork, ReLUNetwork, GatedNetwork])
@@ -218,6 +228,7 @@ def test_bad_calls_are_named(task):
         (lambda: network.apply(weights, task.inputs, {"h": np.ones(6)}), "samples"),
         (lambda: relu.apply(relu.init(KEY, 1.0), np.ones((2, 7))), "inputs"),
         (lambda: relu.apply([np.ones((4, 3)), np.ones((3, 2))], task.inputs), "weights"),
+        (lambda: relu.apply([[[1.0] * 3] * 4, [[1.0] * 4] * 2], task.inputs), "weights"),
         (lambda: relu.apply(relu.init(KEY, 1.0), task.inputs, [np.ones(6)]), "gates"),
         (lambda: relu.apply(relu.init(KEY, 1.0), task.inputs, []), "gates"),
     ]:

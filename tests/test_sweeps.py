@@ -49,6 +49,11 @@ def uninterrupted(tmp_path_factory):
     return path
 
 
+def size(path):
+    """Return the bytes that a file has so far."""
+    return path.stat().st_size if path.exists() else 0
+
+
 def test_grid_is_every_combination():
     assert sweeps.grid(a=[1, 2], b=["x", "y"]) == [
         {"a": 1, "b": "x"},
@@ -100,10 +105,13 @@ def test_a_diverging_run_is_marked_and_the_others_finish(tmp_path):
 def test_killed_twenty_times_the_sweep_ends_as_if_undisturbed(tmp_path, uninterrupted):
     path, chance = tmp_path / "killed.jsonl", random.Random(0)
     kills = torn = 0
-    while kills < 20 or (torn == 0 and kills < 200):
+    while kills < 20:
+        before = size(path)
         with run_process(path, "turn", "slow") as process:
             process.stdout.readline()
-            time.sleep(chance.uniform(0.0, 1.0))
+            while kills % 2 and size(path) <= before and process.poll() is None:
+                time.sleep(0.001)  # every other one is killed while it writes
+            time.sleep(chance.uniform(0.0, 0.2))
             killed = process.poll() is None
             process.send_signal(signal.SIGKILL)
         kills += killed

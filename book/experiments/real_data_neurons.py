@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from mdsgdln_book.experiments import real_data
+from mdsgdln_book.experiments import pictures, real_data
 
 NUM_KERNEL = 50  # samples of the tangent kernel
 RARE, MUCH = 0.05, 0.25  # shares of pictures
@@ -34,7 +34,7 @@ def angle(some, others, centred: bool = False) -> float:
     return 1 - np.vdot(some, others) / (np.linalg.norm(some) * np.linalg.norm(others))
 
 
-def rates(relu: real_data.Trained, data: real_data.Data) -> np.ndarray:
+def rates(relu: real_data.Trained, data: pictures.Data) -> np.ndarray:
     """Return for which share of the pictures each neuron is on in each context, (neurons, C)."""
     on, contexts = relu.patterns[0], data.contexts[0]
     return np.stack([on[:, contexts == c].mean(axis=1) for c in np.unique(contexts)], axis=1)
@@ -58,7 +58,7 @@ def experiment(task: str, seed: str) -> dict:
 
 def measure(task: str, seed: int) -> dict:
     """Return the results of one experiment."""
-    data, relu = real_data.load(task), real_data.trained(task, seed)
+    data, relu = pictures.load(task), real_data.trained(task, seed)
     columns = np.random.default_rng(0).choice(data.train.num_samples, NUM_KERNEL, replace=False)
     inputs = np.asarray(data.train.inputs)[:, columns]
     start, end = ([w[time] for w in relu.weights] for time in (0, -1))
@@ -70,7 +70,7 @@ def measure(task: str, seed: int) -> dict:
     selective = ((rate > RARE) & (rate < 1 - RARE)).any(axis=1)
     controls = [independent(rate, repeat) for repeat in range(20)]
     results = {
-        "accuracy": real_data.equal(data, relu.outputs[1], data.test.targets, 1),
+        "accuracy": pictures.equal(data, relu.outputs[1], data.test.targets, 1),
         "last": relu.losses[-1] / relu.losses[0],
         "kernel_change": angle(before, after),
         "kernel_scatter": angle(before, kernel(other, inputs)),

@@ -10,6 +10,7 @@ from jaxtyping import Array, ArrayLike, Float
 from mdsgdln import checks
 from mdsgdln.checks import Numbers, Scalar
 from mdsgdln.graphs import Edge, Graph, Node
+from mdsgdln.networks.drawing import gaussian
 from mdsgdln.networks.gating import check_gate, columns_by
 from mdsgdln.tasks import Task, sample_indices
 
@@ -105,12 +106,8 @@ class GatedNetwork:
         """
         checks.random_key("key", key)
         shapes = self._shapes()
-        keys = jax.random.split(key, len(shapes))
-        sigmas = checks.scales(scale, tuple(shapes))
-        return {
-            edge: sigma * jax.random.normal(edge_key, shape)
-            for (edge, shape), sigma, edge_key in zip(shapes.items(), sigmas, keys, strict=True)
-        }
+        drawn = gaussian(key, list(shapes.values()), checks.scales(scale, tuple(shapes)))
+        return dict(zip(shapes, drawn, strict=True))
 
     def init_orthogonal(self, key: Array, gain: Scalar) -> dict[Edge, Array]:
         """Draw random weights whose singular values are all ``gain``, as NRR does.

@@ -8,6 +8,7 @@ from jaxtyping import Array, ArrayLike, Float
 
 from mdsgdln import checks
 from mdsgdln.checks import Numbers, Scalar
+from mdsgdln.networks.drawing import gaussian
 from mdsgdln.networks.gating import check_gate, columns_by
 from mdsgdln.tasks import Task
 
@@ -41,14 +42,8 @@ class _Layered:
             scale: σ, the standard deviation of an entry, or one per layer.
         """
         checks.random_key("key", key)
-        edges = tuple(range(len(self.sizes) - 1))
-        keys = jax.random.split(key, len(edges))
-        return [
-            sigma * jax.random.normal(layer_key, shape)
-            for sigma, layer_key, shape in zip(
-                checks.scales(scale, edges), keys, self._shapes(), strict=True
-            )
-        ]
+        layers = tuple(range(len(self.sizes) - 1))
+        return gaussian(key, self._shapes(), checks.scales(scale, layers))
 
     def _shapes(self) -> list[tuple[int, int]]:
         return list(zip(self.sizes[1:], self.sizes[:-1], strict=True))

@@ -35,8 +35,6 @@ def pathways(
     checks.instance("task", task, Task)
     gates = checks.finite_array("gates", gates, 2, "(K, P)")
     num_pathways, num_samples = gates.shape
-    with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
-        rows_of_gates = list(gates)
     if num_samples != task.num_samples:
         raise ValueError(
             f"gates: expected {task.num_samples} columns, one per sample, got {num_samples}"
@@ -62,6 +60,8 @@ def pathways(
         ["input"] if len(views) == 1 else [f"input {view}" for view in range(len(views))]
     )
     rows = dict(zip(view_names, views, strict=True))
+    known = not isinstance(gates, jax.core.Tracer)  # also inside a compiled function
+    rows_of_gates = list(np.asarray(gates) if known else gates)
     names: list[Hashable] = [f"pathway {index}" for index in range(num_pathways)]
     network = GatedNetwork(
         {node: len(seen) for node, seen in rows.items()}

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln.checks import Numbers, Scalar
 from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import Modes, effective_dataset, modes, path_gate
@@ -56,8 +56,8 @@ def pathway_strengths(
             checks.finite_array(f"weights[{edge!r}]", weights[edge], 2, "(to, from)")
             for edge in edges
         )
-        checks.weight("weights", first, (len(first), len(found.right)))
-        checks.weight("weights", second, (len(found.left), len(first)))
+        checks.of_shape("weights", first, (len(first), len(found.right)))
+        checks.of_shape("weights", second, (len(found.left), len(first)))
         passed = (first @ found.right) * (second.T @ found.left)
         strengths[path] = jnp.sum(passed, axis=0)
     return strengths
@@ -93,17 +93,14 @@ def race_reduction(
         raise ValueError(f"network: expected paths of two edges, got {paths!r:.120}")
     path_modes = pathway_modes(network, task) if path_modes is None else path_modes
     _check_modes(path_modes, paths)
-    start = starts_of(starts, {path: len(path_modes[path].singular_values) for path in paths})
-    start = jnp.concatenate(list(start.values()))
-    if not isinstance(start, jax.core.Tracer) and not (start > 0).all():
-        raise ValueError(f"starts: expected numbers above 0, got {start.min()}")
-    drive, coupling = couplings(network, task, path_modes)
-    strengths = _integrate(drive, coupling, start, times)  # (modes of all paths, T)
-    power = jnp.sum(task.targets**2) / (2 * task.num_samples)
-    gain = jnp.sum(drive[:, None] * strengths, axis=0)
-    losses = power - gain + jnp.sum(strengths * (coupling @ strengths), axis=0) / 2
-    ends = np.cumsum([len(path_modes[path].singular_values) for path in paths])[:-1]
-    return Race(dict(zip(paths, jnp.split(strengths, ends), strict=True)), losses)
+    by_path = starts_of(starts, {path: len(path_modes[path].singular_values) for path in paths})
+    for start in by_path.values():
+        if not isinstance(start, jax.core.Tracer) and not (start > 0).all():
+            raise ValueError(f"starts: expected numbers above 0, got {start.min()}")
+    drive, coupling = couplings(network, task, {path: path_modes[path] for path in paths})
+    power = np.sum(np.asarray(task.targets) ** 2) / (2 * task.num_samples)
+    strengths, losses = _integrate(drive, coupling, power, list(by_path.values()), times)
+    return Race(dict(zip(paths, strengths, strict=True)), losses)
 
 
 def _check_modes(path_modes: Mapping[Path, Modes], paths: Iterable[Path]) -> None:
@@ -117,7 +114,7 @@ def _check_modes(path_modes: Mapping[Path, Modes], paths: Iterable[Path]) -> Non
 
 def couplings(
     network: GatedNetwork, task: Task, path_modes: Mapping[Path, Modes]
-) -> tuple[Float[Array, " M"], Float[Array, "M M"]]:
+) -> tuple[Float[np.ndarray, " M"], Float[np.ndarray, "M M"]]:
     """Return s_pα, (M,), and (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα), (M, M), of all M modes.
 
     A mode answers to a sample with (u_pα) times its *response* r = v_pαᵀ g_p x; both numbers are
@@ -125,14 +122,15 @@ def couplings(
     """
     rows, responses, answers = network.graph.node_rows, [], []
     for path, found in path_modes.items():
-        gate = path_gate(network, path, task.num_samples)
-        inputs = task.inputs[np.array(rows[path[0]])] * gate[None, :]
+        with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
+            gate = np.asarray(path_gate(network, path, task.num_samples))
+        inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate[None, :]
         left = np.zeros((len(task.targets), found.left.shape[1]))
         left[np.array(rows[path[2]])] = found.left
         responses.append(found.right.T @ inputs)
         answers.append(left.T)
-    response, answer = jnp.concatenate(responses), jnp.concatenate(answers)
-    drive = jnp.sum(response * (answer @ task.targets), axis=1) / task.num_samples
+    response, answer = np.concatenate(responses), np.concatenate(answers)
+    drive = np.sum(response * (answer @ np.asarray(task.targets)), axis=1) / task.num_samples
     coupling = (answer @ answer.T) * (response @ response.T) / task.num_samples
     return drive, coupling
 
@@ -141,13 +139,22 @@ def couplings(
 def _integrate(
     drive: Float[Array, " M"],
     coupling: Float[Array, "M M"],
-    start: Float[Array, " M"],
+    power: Scalar,
+    starts: list[Float[Array, " _"]],
     times: Float[Array, " T"],
-) -> Float[Array, "M T"]:
-    """Integrate ȧ = 2a (s − K a) in ln a, so that a small strength keeps its relative error."""
+) -> tuple[list[Float[Array, "_ T"]], Float[Array, " T"]]:
+    """Integrate ȧ = 2a (s − K a) in ln a, so that a small strength keeps its relative error.
+
+    Returns the strengths of each path, and the loss ½⟨‖y‖²⟩ − sᵀa + ½ aᵀK a.
+    """
 
     def growth(log_strengths):
         bounded = jnp.minimum(log_strengths, 100.0)  # a trial step may be far too long: no infinity
         return 2 * (drive - coupling @ jnp.exp(bounded))
 
-    return jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-8).T)
+    start = jnp.concatenate(starts)
+    strengths = jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-8).T)
+    gain = jnp.sum(drive[:, None] * strengths, axis=0)
+    losses = power - gain + jnp.sum(strengths * (coupling @ strengths), axis=0) / 2
+    ends = np.cumsum([len(path_starts) for path_starts in starts])[:-1]
+    return jnp.split(strengths, ends), losses

@@ -16,7 +16,7 @@ PUBLISHED_STEPS, PUBLISHED_RATE = 30_000, 0.024  # 0.001 on the summed loss of 2
 START, CONTEXT_START = 500, 12_000  # published steps at which the stages begin
 READOUT = 8  # published: contextual readouts start that much larger
 RECORDINGS = 150  # of layers and loss in a training
-RECORDED = (100, 101)  # seeds of the trainings in which fixed gates are looked for
+RECORDED = 1000  # seeds from here on: trainings in which fixed gates are looked for
 CLUSTERS = 8  # of Algorithm 1, for gates that are not fixed
 
 TASK = tasks.contextual(CONTEXTS, ITEMS, ["tree", "ring", "cross"])
@@ -141,7 +141,7 @@ def relu(seed, coarser):
     return kept | {"losses": losses} | at_plateaus(losses, seen["outputs"])
 
 
-@lru_cache(maxsize=20)
+@lru_cache(maxsize=32)
 def record(seed, coarser):
     """Train the ReLU network and record its layers."""
     run, losses = train(RELU, RELU.init(key_of(seed), SCALE), coarser, layers)
@@ -204,15 +204,16 @@ def chain(first, second):
 
 
 @lru_cache(maxsize=4)
-def found(layer, coarser, clusters=None):
+def found(layer, seed, coarser, clusters=None):
     """Return the gates found in a layer, by ``discover`` if no number is given, and their shares.
 
     All recordings but the first tenth, of two trainings that are used for nothing else, are
-    stacked, as one training does not repeat.
+    stacked, as one training does not repeat. Every seed has two of its own: how many gates there
+    are differs between them.
     """
     on, mass = [], []
-    for seed in RECORDED:
-        seen = record(seed, coarser)[2]
+    for recorded in (RECORDED + 2 * seed, RECORDED + 2 * seed + 1):
+        seen = record(recorded, coarser)[2]
         on.append(seen["on"][layer][RECORDINGS // 10 :: 6].reshape(-1, TASK.num_samples))
         mass.append(seen["mass"][layer][RECORDINGS // 10 :: 6].ravel())
     on, mass = np.concatenate(on).astype(int), np.concatenate(mass)
@@ -239,28 +240,28 @@ def found_both(seed, coarser):
     """Gates of both layers by ``discover``; half of the neurons, as many as carry the signal."""
     results = {}
     for layer, name in enumerate(("first", "second")):
-        rows, share = found(layer, coarser)
+        rows, share = found(layer, seed, coarser)
         padding = discovery.MOST_PATHWAYS - len(rows)
         results[f"{name}_gates"] = np.pad(rows, ((0, padding), (0, 0)))
         results[f"{name}_shares"] = np.round(np.pad(share, (0, padding)), 4)
-    halves = [shared_out(*found(layer, coarser), HIDDEN // 2) for layer in (0, 1)]
+    halves = [shared_out(*found(layer, seed, coarser), HIDDEN // 2) for layer in (0, 1)]
     return results | gated(seed, coarser, chain(*halves))
 
 
 def found_second(seed, coarser):
     """Gates of the second layer by ``discover``; the first is shared and ungated."""
-    return gated(seed, coarser, chain(ON, shared_out(*found(1, coarser), HIDDEN)))
+    return gated(seed, coarser, chain(ON, shared_out(*found(1, seed, coarser), HIDDEN)))
 
 
 def found_many(seed, coarser):
     """Gates of both layers by Algorithm 1 with 32 clusters, half of the neurons."""
-    halves = [shared_out(*found(layer, coarser, 32), HIDDEN // 2) for layer in (0, 1)]
+    halves = [shared_out(*found(layer, seed, coarser, 32), HIDDEN // 2) for layer in (0, 1)]
     return gated(seed, coarser, chain(*halves))
 
 
 def found_apart(seed, coarser):
     """Gates of the second layer by ``discover``; every pathway has a first layer of its own."""
-    rows, share = found(1, coarser)
+    rows, share = found(1, seed, coarser)
     sizes, edges, node_gates = {"input": 11}, [], {}
     for index, (row, part) in enumerate(zip(rows, share, strict=True)):
         names = [f"first {index}", f"second {index}"]

@@ -96,7 +96,8 @@ def cluster(
             f"num_clusters: expected at most the number of distinct patterns, {len(patterns)}, "
             f"got {num_clusters}"
         )
-    return _gates(_k_means(patterns, shares, num_clusters, seed))
+    with threadpool_limits(1):  # as in ``discover``; sums do not depend on the number of cores
+        return _gates(_k_means(patterns, shares, num_clusters, seed))
 
 
 def disagreement(gates: Numbers, others: Numbers) -> float:

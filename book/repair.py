@@ -132,6 +132,13 @@ def file_link(page: BeautifulSoup, source: str, name: str) -> Tag:
     return link
 
 
+def redirection(page: BeautifulSoup) -> None:
+    """Give a page that only leads on the icon that a browser else asks the host for."""
+    refresh = page.find("meta", attrs={"http-equiv": "Refresh"})
+    if refresh is not None and page.find("link", rel="icon") is None:
+        refresh.insert_after(page.new_tag("link", rel="icon", href="_static/favicon.svg"))
+
+
 MENDS = (
     unique_ids,
     names_as_seen,
@@ -140,4 +147,5 @@ MENDS = (
     index_tables,
     notebook_links,
     figure_links,
+    redirection,
 )

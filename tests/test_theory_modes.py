@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from mdsgdln import reln, statistics, tasks, theory, training
 from mdsgdln.networks import LinearNetwork
+from mdsgdln.theory.integration import integrate
 
 TASK = tasks.semantic(num_items=4)
 MODES = statistics.modes(TASK)
@@ -164,3 +165,9 @@ def test_no_mode_gives_no_trajectory():
 def test_bad_input_is_named(call, name):
     with pytest.raises(BAD_INPUT, match=name):
         call()
+
+
+def test_integration_in_single_precision_is_as_good_as_it_says():
+    times = jnp.linspace(0, 3, 7, dtype=jnp.float32)
+    found = integrate(lambda state: -state, jnp.float32(1), times, 1e-9, absolute=1e-12)
+    np.testing.assert_allclose(found, np.exp(-times), rtol=1e-4)

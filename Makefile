@@ -6,7 +6,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SITE := _build/html
 # All but those of the book.
-UNIT_TESTS := $(filter-out $(patsubst %,tests/test_%.py,claims interactive papers references site \
+UNIT_TESTS := $(filter-out $(patsubst %,tests/test_%.py,claims execution interactive papers references site \
     tables wide_limit),$(wildcard tests/test_*.py))
 export JUPYTER_PREFER_ENV_PATH = 1
 

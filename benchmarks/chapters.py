@@ -95,7 +95,7 @@ def watch_plots(drawn):
     from mdsgdln import plots
 
     for name, function in list(vars(plots).items()):
-        if getattr(function, "__module__", "") == plots.__name__ and callable(function):
+        if getattr(function, "__module__", "").startswith(plots.__name__):
             watched = functools.wraps(function)(functools.partial(drawn.call, function))
             setattr(plots, name, watched)
 

@@ -19,7 +19,7 @@ FACTOR = 1.01
 VARIABLE = "MDSGDLN_MUTATION"  # module:function:field, for tests/conftest.py
 FOLDER = Path(__file__).parent
 ELSEWHERE = {"claims", "interactive", "papers", "references", "site", "tables", "bad_input"}
-ELSEWHERE |= {"wide_limit"}  # these read the book
+ELSEWHERE |= {"execution", "wide_limit"}  # these read the book
 SUBJECTS = {  # tests that are likely to notice, by module
     "tasks.images": ["images"],
     "tasks.domains": ["routing"],

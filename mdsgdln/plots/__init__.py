@@ -1,0 +1,11 @@
+"""Figures in one style, light or dark, colour-blind safe. Draws what it is given, computes nothing.
+
+Every function returns a ``matplotlib.figure.Figure``; notebooks show a figure that ends a cell.
+"""
+
+from mdsgdln.plots.appearance import COLOURS, DIVERGING, PAGE_WIDTH, SEQUENTIAL, panels, style
+from mdsgdln.plots.data import curves, matrices
+from mdsgdln.plots.graphs import graph
+
+__all__ = ["COLOURS", "DIVERGING", "PAGE_WIDTH", "SEQUENTIAL"]
+__all__ += ["curves", "graph", "matrices", "panels", "style"]

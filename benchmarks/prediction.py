@@ -22,7 +22,7 @@ def measure():
 def measure_case(num_contexts, structures):
     """Return seconds of training and of both predictions, and their deviations from it."""
     task = tasks.contextual(num_contexts, 8, structures)
-    network = reln.context_candidate(task, num_contexts, num_contexts - 1, 100)
+    network = networks.contextual_pathways(task, num_contexts, num_contexts - 1, 100)
     weights = network.init(jax.random.key(0), SCALE)
     rate = 0.001 * task.num_samples
     times = rate * np.arange(NUM_STEPS)

@@ -36,7 +36,7 @@ def farthest(network, task, weights) -> float:
 def measure():
     """Return seconds of ten repeats, with the singular values and without them."""
     task = tasks.routing(7, 4)
-    network = networks.routing(task, 4, 64)
+    network = networks.routing_network(task, 4, 64)
     starts = [network.init_orthogonal(jax.random.key(seed), SCALE) for seed in range(REPEATS)]
 
     def repeats(observe):

@@ -1,5 +1,6 @@
 """What a sweep adds to its runs: the contextual ReLU network of MHS §4, 200 steps."""
 
+import os
 import resource
 import tempfile
 import time
@@ -13,20 +14,23 @@ from mdsgdln import networks, sweeps, tasks, training
 
 
 def measure():
-    """Return both comparisons; memory is a peak, so its turn comes first."""
-    return {"many_seeds": many_seeds(), "against_calls": against_calls()}
+    """Return the comparisons; memory is a peak, so its turn comes first."""
+    found = {"many_seeds": many_seeds(), "against_calls": against_calls()}
+    if len(os.sched_getaffinity(0)) > 1:
+        found["processes"] = processes()
+    return found
 
 
 def many_seeds(runs=512):
     """Memory and time per seed of 512 seeds."""
     experiment = make_experiment()
-    single, sweep = swept(experiment, 1), swept(experiment, runs)
-    single()
+    single, sweep = jax.jit(experiment), swept(experiment, runs)
+    single(0)
     singles, per_seed = [], []
     for _ in range(ROUNDS):
         start = time.perf_counter()
         for _ in range(20):
-            experiment(0)["loss"].block_until_ready()
+            single(0)["loss"].block_until_ready()
         middle = time.perf_counter()
         sweep()
         singles.append((middle - start) / 20)
@@ -53,8 +57,34 @@ def against_calls(runs=64):
 
     def sweep():
         path.unlink(missing_ok=True)
-        sweeps.sweep(experiment, settings, path, method="turn", progress=False)
+        sweeps.sweep(experiment, settings, path, progress=False)
 
     best = interleaved(calls=calls, sweep=sweep)
     path.unlink()
     return best | {"ratio": best["sweep"] / best["calls"]}
+
+
+def processes(runs=64, rounds=2, steps=20_000):
+    """Runs of two seconds or more, two at a time in processes against one after the other.
+
+    They take turns, half of the runs each, so that what else the machine does meets both. What it
+    takes to start the processes, and to compile in them, counts.
+    """
+    experiment, settings = make_experiment(steps=steps), sweeps.grid(seed=range(runs))
+    seconds = {1: 0.0, 2: 0.0}
+    tables = {1: [], 2: []}
+    for first in range(rounds):
+        for n_jobs in seconds:
+            start = time.perf_counter()
+            tables[n_jobs].append(
+                sweeps.sweep(experiment, settings[first::rounds], n_jobs=n_jobs, progress=False)
+            )
+            seconds[n_jobs] += time.perf_counter() - start
+    assert all(one.equals(two) for one, two in zip(*tables.values(), strict=True))
+    return {
+        "run": seconds[1] / runs,
+        "in turn": seconds[1],
+        "two processes": seconds[2],
+        "ratio": seconds[1] / seconds[2],
+        "load": os.getloadavg()[1],
+    }

@@ -6,7 +6,7 @@ import time
 
 import jax
 
-from mdsgdln import sweeps, theory, versions
+from mdsgdln import sweeps
 
 ROUNDS = 5
 
@@ -30,6 +30,5 @@ def device():
 
 
 def made_by():
-    """Return the code and the libraries that were measured."""
-    code = versions.code_digest(sweeps.sweep, theory.predict_losses)
-    return {"code": code, "libraries": versions.library_versions()}
+    """Return the commit and the libraries that were measured."""
+    return sweeps.provenance(made_by)

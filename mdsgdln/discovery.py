@@ -10,8 +10,21 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
+
+__all__ = [
+    "MOST_PATHWAYS",
+    "SMALLEST_SHARE",
+    "cluster",
+    "disagreement",
+    "discover",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 REPETITIONS = 7  # clusterings that have to agree
 SMALLEST_SHARE = 0.05  # of the weight: less is no pathway

@@ -5,8 +5,19 @@ from collections.abc import Iterable
 import numpy as np
 from jaxtyping import Bool, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
+
+__all__ = [
+    "are_realisable",
+    "context_gates",
+    "count_realisable",
+    "is_realisable",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def context_gates(
@@ -49,7 +60,7 @@ def is_realisable(pattern: Numbers, inputs: Numbers | None = None) -> bool:
     For a one-hot item over a one-hot context, on means a_i + b_c > 0. That is possible exactly
     where no 2 × 2 part of the pattern is a permutation matrix, that is, where the sets of contexts
     of any two items are nested (*lonesum* matrices). For other inputs linear programming decides,
-    see ``realisable_gates``.
+    see ``are_realisable``.
 
     Args:
         pattern: 0 or 1 per item and context, shape (n, C); with ``inputs``, per sample, (P,).
@@ -60,13 +71,13 @@ def is_realisable(pattern: Numbers, inputs: Numbers | None = None) -> bool:
     """
     if inputs is not None:
         on = _binary("pattern", pattern, 1, "(P,)")
-        return bool(realisable_gates(on[None], inputs)[0])
+        return bool(are_realisable(on[None], inputs)[0])
     on = _binary("pattern", pattern, 2, "(n, C)")
     by_size = on[np.argsort(on.sum(axis=1))]
     return bool((by_size[:-1] <= by_size[1:]).all())
 
 
-def realisable_gates(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
+def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     """Return which of several gates a ReLU neuron without a bias can have on these inputs.
 
     A linear program for each: the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and

@@ -4,7 +4,19 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from mdsgdln import checks
+from mdsgdln import _checks as checks
+
+__all__ = [
+    "Edge",
+    "Graph",
+    "Node",
+    "Path",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 Node = Hashable
 Edge = tuple[Node, Node]  # (source, target)
@@ -114,12 +126,13 @@ class Graph:
                 first += size
         return result
 
-    def with_rows(self, rows: Mapping[Node, Iterable[int]]) -> "Graph":
-        """Return the graph whose input and output nodes named in ``rows`` use those rows."""
-        checks.instance("rows", rows, Mapping)
+    def _with_rows(self, rows: Mapping[Node, Iterable[int]]) -> "Graph":
+        """Return the graph whose input and output nodes named in ``rows`` use those rows.
+
+        Raises:
+            ValueError: not one row per neuron.
+        """
         ends = self.input_nodes + self.output_nodes
-        for node, given in rows.items():
-            checks.several(f"rows[{node!r}]", given)
         named = {node: tuple(given) for node, given in rows.items() if node in ends}
         for node, given in named.items():
             if len(given) != self.neurons[node]:

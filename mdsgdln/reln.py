@@ -2,24 +2,32 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import combinations
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers, Scalar
-from mdsgdln.gates import context_gates
-from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, pathways
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers, Scalar
+from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork
 from mdsgdln.tasks import Task
 from mdsgdln.theory import predict_losses
-from mdsgdln.training import check_losses
+from mdsgdln.training import _check_losses
+
+__all__ = [
+    "SideBySide",
+    "deviation",
+    "rank_candidates",
+    "train_side_by_side",
+]
 
 
-class Exact(NamedTuple):
+def __dir__() -> list[str]:
+    return __all__
+
+
+class SideBySide(NamedTuple):
     """A ReLU network and its exact ReLN, trained side by side.
 
     Attributes:
@@ -37,14 +45,14 @@ class Exact(NamedTuple):
     gated_weights: list[Array]
 
 
-def exact(
+def train_side_by_side(
     network: ReLUNetwork,
     weights: Sequence[Numbers],
     task: Task,
     learning_rate: Scalar,
     num_steps: int,
     freeze_at: Scalar | None = None,
-) -> Exact:
+) -> SideBySide:
     """Train a ReLU network and the gated network that has its activity as gates (MHS Def. 3.1).
 
     Both start from ``weights`` and go down their own gradient from there. The gated network is
@@ -69,15 +77,15 @@ def exact(
     checks.positive("learning_rate", learning_rate)
     checks.positive_integer("num_steps", num_steps)
     freeze_at = num_steps if freeze_at is None else checks.non_negative("freeze_at", freeze_at)
-    network = network.reading(task)
-    network.check_weights(weights)
+    network = network._reading(task)
+    network._check_weights(weights)
     weights = [
         checks.finite_array(f"weights[{layer}]", weight, 2, "(N_{l+1}, N_l)")
         for layer, weight in enumerate(weights)
     ]
     result = _side_by_side(network, weights, task, learning_rate, freeze_at, num_steps=num_steps)
-    check_losses(result.losses, learning_rate)
-    check_losses(result.gated_losses, learning_rate)
+    _check_losses(result.losses, learning_rate)
+    _check_losses(result.gated_losses, learning_rate)
     return result
 
 
@@ -90,7 +98,7 @@ def _side_by_side(
     freeze_at: Scalar,
     *,
     num_steps: int,
-) -> Exact:
+) -> SideBySide:
     linear = LinearNetwork(network.sizes)
 
     def loss(weights, network, gates=None):
@@ -117,7 +125,7 @@ def _side_by_side(
     state = weights, weights, network.gates(weights, task.inputs)
     records: tuple[Array, Array, Array]
     (weights, gated_weights, _), records = jax.lax.scan(step, state, jnp.arange(num_steps))
-    return Exact(*records, weights, gated_weights)
+    return SideBySide(*records, weights, gated_weights)
 
 
 def deviation(losses: Numbers, reference: Numbers) -> float | Float[Array, ""]:
@@ -148,43 +156,7 @@ def deviation(losses: Numbers, reference: Numbers) -> float | Float[Array, ""]:
     return float(result)
 
 
-def context_candidate(
-    task: Task, num_contexts: int, subset_size: int, num_hidden: int | Sequence[int]
-) -> GatedNetwork:
-    """Return the candidate ReLN of a contextual task (MHS Figs. 3 and 5).
-
-    Its first pathway is common: always on, sees items and contexts. One further pathway for each
-    subset of ``subset_size`` contexts is on in those and sees the items only. All but one context
-    is ``subset_size`` = C − 1.
-
-    Args:
-        task: as from ``tasks.contextual``.
-        num_contexts: C.
-        subset_size: k, contexts in which a contextual pathway is on.
-        num_hidden: neurons of a pathway, or one number per pathway.
-
-    Raises:
-        ValueError: k outside of 1 … C, or a task that has not C contexts.
-    """
-    checks.instance("task", task, Task)
-    num_contexts = checks.positive_integer("num_contexts", num_contexts)
-    subset_size = checks.positive_integer("subset_size", subset_size)
-    num_items = len(task.inputs) - num_contexts
-    if num_items < 1 or num_items * num_contexts != task.num_samples:
-        raise ValueError(
-            f"num_contexts: expected n + C inputs and n C samples, got {len(task.inputs)} inputs "
-            f"and {task.num_samples} samples with C = {num_contexts}"
-        )
-    if subset_size > num_contexts:
-        raise ValueError(f"subset_size: expected at most {num_contexts}, got {subset_size}")
-    subsets = [range(num_contexts), *combinations(range(num_contexts), subset_size)]
-    masks = np.ones((len(subsets), len(task.inputs)))
-    masks[1:, num_items:] = 0
-    gates = context_gates(num_items, num_contexts, subsets)
-    return pathways(task, gates, num_hidden, masks)
-
-
-def race(
+def rank_candidates(
     task: Task, candidates: Mapping[str, GatedNetwork], scale: Scalar, times: Numbers
 ) -> dict[str, Float[Array, " T"]]:
     """Predict the loss of every candidate, from its data and σ alone, and rank them.

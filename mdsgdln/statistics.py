@@ -7,10 +7,23 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mdsgdln import checks
+from mdsgdln import _checks as checks
 from mdsgdln.graphs import Edge, Node
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
+
+__all__ = [
+    "Correlations",
+    "Modes",
+    "condensed",
+    "correlations",
+    "effective_dataset",
+    "modes",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 class Correlations(NamedTuple):
@@ -104,7 +117,7 @@ def _levels(values: Float[np.ndarray, " modes"], tolerance: float) -> list[slice
     return [slice(first, last) for first, last in zip(ends[:-1], ends[1:], strict=True)]
 
 
-def path_gate(
+def _path_gate(
     network: GatedNetwork, path: tuple[Node | Edge, ...], num_samples: int
 ) -> Float[Array, " P"]:
     """Return g_p, the product of the node and edge gates along ``path``, one number per sample.
@@ -113,9 +126,7 @@ def path_gate(
         ValueError: no path of the network, or a gate that differs between neurons of a layer: the
             path sum needs one gate per layer and sample.
     """
-    checks.instance("network", network, GatedNetwork)
-    num_samples = checks.positive_integer("num_samples", num_samples)
-    nodes = path_nodes(path)
+    nodes = _path_nodes(path)
     gate = jnp.ones(num_samples)
     for place in nodes + network.graph.path_edges(nodes):
         factor = network.node_gates.get(place, network.edge_gates.get(place))
@@ -128,14 +139,14 @@ def path_gate(
             )
         if len(factor) != num_samples:
             raise ValueError(
-                f"num_samples: expected {len(factor)}, as the gates of {place!r} have, "
+                f"task: expected {len(factor)} samples, as the gates of {place!r} have, "
                 f"got {num_samples}"
             )
         gate = gate * factor
     return gate
 
 
-def path_nodes(path: tuple[Any, ...]) -> tuple[Node, ...]:
+def _path_nodes(path: tuple[Any, ...]) -> tuple[Node, ...]:
     """Return a path given by its nodes, or by its edges one after the other, as nodes."""
     checks.several("path", path)
     path = tuple(path)
@@ -159,11 +170,11 @@ def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge
         path: the path's nodes from an input to an output node (or its edges).
     """
     checks.instance("network", network, GatedNetwork)
-    network = network.reading(task)
-    nodes = path_nodes(path)
+    network = network._reading(task)
+    nodes = _path_nodes(path)
     rows = network.graph.node_rows
     with jax.ensure_compile_time_eval():  # known data stay known inside a compiled function
-        gate = np.asarray(path_gate(network, nodes, task.num_samples))
+        gate = np.asarray(_path_gate(network, nodes, task.num_samples))
     inputs = np.asarray(task.inputs)[np.array(rows[nodes[0]])] * gate[None, :]
     targets = np.asarray(task.targets)[np.array(rows[nodes[-1]])] * (gate != 0)[None, :]
     return Task(inputs, targets, labels=task.labels)

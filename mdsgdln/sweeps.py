@@ -1,4 +1,4 @@
-"""Many runs: an experiment over seeds and hyper-parameters, resumable, on one device or several.
+"""Many runs: an experiment over seeds and hyper-parameters, resumable, on one process or many.
 
 An experiment is a function from a setting to named results, written for one run::
 
@@ -6,39 +6,33 @@ An experiment is a function from a setting to named results, written for one run
         weights = network.init(jax.random.key(seed), scale)
         return {"loss": training.train(network, weights, task, 0.024, 8001).losses[-1]}
 
-    table = sweep(experiment, grid(seed=range(100), scale=[1e-3, 1e-4]), "results.jsonl")
+    table = sweep(experiment, grid(seed=range(100), scale=[1e-3, 1e-4]), "results.jsonl", n_jobs=2)
 
-It is compiled once. On a CPU the runs go in turn, on an accelerator many at once; with several
-devices (``jax.devices()``, on several hosts after ``jax.distributed.initialize``) JAX shards the
-runs over them.
+It is called as it is. Results go to a file as runs finish, in plain JSON lines:
+``{"header": ...}`` says what makes the rows after it, and a run is
+``{"setting": ..., "results": ..., "failed": ..., "seconds": ...}``.
 """
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from functools import lru_cache
-from os import PathLike
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
 import pandas as pd
-from jax.experimental import multihost_utils
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array
 from tqdm import tqdm
 
-from mdsgdln import checks, versions
-from mdsgdln.records import RecordFile
+from mdsgdln import _checks as checks
+from mdsgdln._results import FilePath, appended, parsed, provenance, read
+from mdsgdln._runs import Experiment, Setting, line, lines
 
-Setting = Mapping[str, Any]
-Experiment = Callable[..., Mapping[str, Any]]
-Method = Literal["turn", "batch"]
-
-# By measurement (benchmarks/sweeps.py). On two CPU cores 16 runs at once are up to a third faster
-# than in turn, 64 at once up to twice as slow: in turn is never far off, with the least memory.
-FASTEST: dict[str, Method] = {"cpu": "turn", "gpu": "batch", "tpu": "batch"}
+__all__ = ["grid", "load", "over_seeds", "provenance", "read", "sweep"]
 
 
 def grid(**values: Iterable) -> list[dict]:
@@ -47,240 +41,183 @@ def grid(**values: Iterable) -> list[dict]:
         raise ValueError("values: expected at least one name with its values, got none")
     for name, value in values.items():
         checks.several(name, value)
-    names, lists = list(values), [list(value) for value in values.values()]
-    for name, entries in zip(names, lists, strict=True):
+    lists = {name: list(value) for name, value in values.items()}
+    for name, entries in lists.items():
         if not entries:
             raise ValueError(f"{name}: expected at least one value, got none")
-    return [dict(zip(names, entries, strict=True)) for entries in itertools.product(*lists)]
+    return [
+        dict(zip(lists, entries, strict=True)) for entries in itertools.product(*lists.values())
+    ]
 
 
 def sweep(
     experiment: Experiment,
     settings: Sequence[Setting],
-    path: str | PathLike | None = None,
+    path: FilePath | None = None,
     *,
-    static: Sequence[str] = (),
-    method: Method | None = None,
-    chunk_size: int = 64,
+    n_jobs: int = 1,
+    shard: tuple[int, int] | None = None,
     progress: bool = True,
+    note: Any = None,
 ) -> pd.DataFrame:
     """Run an experiment for every setting and return a table, one row a run, in the given order.
 
+    With ``n_jobs`` above one, runs go to new processes of one thread each; inside of
+    ``joblib.parallel_config("dask")`` to the workers of the Dask cluster. JAX's configuration goes
+    along, also what was set by a context manager. For a Slurm array, one file a task::
+
+        task = int(os.environ["SLURM_ARRAY_TASK_ID"])  # sbatch --array=0-99
+        sweep(experiment, settings, f"part{task}.jsonl", shard=(task, 100))
+        table = load(*glob.glob("part*.jsonl"))  # when all have ended
+
     Args:
-        experiment: takes a setting's values by name and returns {name: number or array}; built of
-            JAX functions, since it is compiled. Its numbers are traced.
+        experiment: takes a setting's values by name and returns {name: number or array}; any
+            callable. A run that raises ``DivergenceError`` or an ``ArithmeticError`` has failed;
+            any other exception stops the sweep.
         settings: the runs, as from ``grid``, all with the same names.
-        path: file to which results are appended as they finish. An interrupted sweep goes on
-            where it stopped; results of other code, libraries or method are refused.
-        static: settings that fix shapes or choose between branches; text and truth values always
-            do. The experiment is compiled once for each combination of them.
-        method: ``"turn"``, one run after the other, or ``"batch"``, ``chunk_size`` at once; the
-            faster one on this platform if not given.
-        chunk_size: runs at once with ``"batch"``; bounds the memory.
+        path: file to which results are appended as they finish. Settings that it holds are not run
+            again, whatever code made them; the order of names means nothing, 1 and 1.0 are two.
+        n_jobs: processes, -1 for one per core; 1 runs here.
+        shard: ``(i, n)`` runs every n-th setting only, from number i on.
         progress: show a progress bar.
+        note: kept in the file's header, next to ``provenance``; anything that JSON can hold.
 
     Returns:
-        the settings, the results, and ``failed``: why a run has no finite result, else empty.
+        the settings, the results sorted by name, and ``failed``, which says why a run has no finite
+        result and else is empty. Arrays are lists; infinity is NaN.
 
     Raises:
-        ValueError: unequal names, a setting given twice, a traced setting that should be static, or
-            a file made by something else.
+        ValueError: unequal names, a setting given twice, results that are not numbers, or a file
+            that something else writes or has written.
     """
     checks.function("experiment", experiment)
-    checks.instance("path", path, str | PathLike | None)
-    checks.several("static", static)
     settings = _check_settings(settings)
-    method = FASTEST[jax.default_backend()] if method is None else method
-    if method not in ("turn", "batch"):
-        raise ValueError(f"method: expected 'turn' or 'batch', got {method!r}")
-    unknown = set(static) - set(settings[0])
-    if unknown:
-        raise ValueError(f"static: expected names of settings, got {sorted(unknown)}")
-    checks.positive_integer("chunk_size", chunk_size)
-    keys = [setting_key(setting) for setting in settings]
-    size = 1 if method == "turn" else _divisible(chunk_size)
-    writes = path is not None and jax.process_index() == 0
-    digest = versions.code_digest(experiment)
-    header = _header(experiment, method, size, digest)
-    file: Any = RecordFile(path, header) if writes else nullcontext(())  # type: ignore[arg-type]  # not None
-    with file as records:
-        done = {setting_key(record["setting"]): record for record in records}
-        done = _same_on_all_hosts({key: done[key] for key in keys if key in done})
-        pending = [setting for setting in settings if setting_key(setting) not in done]
-        with tqdm(total=len(keys), initial=len(done), disable=not progress) as bar:
-            for record in _records(experiment, pending, static, method, size, digest):
-                if writes:
-                    records.append(record)
-                done[setting_key(record["setting"])] = record
-                bar.update()
-    return table(settings, [done[key] for key in keys])
+    checks.instance("path", path, FilePath | None)
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise ValueError(f"n_jobs: expected a number of processes, or -1, got {n_jobs!r:.80}")
+    first, step = _check_shard(shard)
+    settings = settings[first::step]
+    try:
+        json.dumps(note, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"note: expected what JSON can hold, got {note!r:.80}") from error
+    rows = _by_setting(read(path) if path is not None and Path(path).exists() else [])
+    pending = [setting for setting in settings if _key(setting) not in rows]
+    file: Any = nullcontext()
+    if path is not None and pending:
+        header = provenance(experiment) | ({} if note is None else {"note": note})
+        file = appended(Path(path), header)
+    bar = tqdm(total=len(settings), initial=len(settings) - len(pending), disable=not progress)
+    with file as append, bar, closing(lines(experiment, pending, n_jobs)) as finished:
+        for text in finished:
+            if append is not None:
+                append(text)
+            rows |= _by_setting([parsed(text)])
+            bar.update()
+    return _frame([rows[_key(setting)] | {"setting": setting} for setting in settings])
 
 
-def _check_settings(settings: Sequence[Setting]) -> list[dict]:
+def load(*paths: FilePath) -> pd.DataFrame:
+    """Return the table of one file or several; of a setting given twice, the last row."""
+    if not paths:
+        raise ValueError("paths: expected at least one file, got none")
+    for path in paths:
+        checks.instance("paths", path, FilePath)
+    return _frame(list(_by_setting(row for path in paths for row in read(path)).values()))
+
+
+def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) -> pd.DataFrame:
+    """Run an experiment of a seed for many seeds at once, spread over all devices.
+
+    For accelerators, where one small run leaves most of a device idle. The experiment is compiled
+    and vectorised over ``seed``, so it is built of JAX functions; it returns {name: Array}.
+
+    Args:
+        experiment: takes ``seed``.
+        seeds: the runs.
+        at_once: runs in a program, rounded up to a multiple of the devices; bounds the memory.
+
+    Returns:
+        as ``sweep`` does for ``grid(seed=seeds)``.
+    """
+    checks.function("experiment", experiment)
+    checks.several("seeds", seeds)
+    settings = _check_settings([{"seed": seed} for seed in seeds], "seeds")
+    devices = jax.devices()
+    size = -(-checks.positive_integer("at_once", at_once) // len(devices)) * len(devices)
+    sharding = NamedSharding(jax.make_mesh((len(devices),), ("seeds",)), PartitionSpec("seeds"))
+    rows = []
+    for first in range(0, len(settings), size):
+        chunk = settings[first : first + size]
+        numbers = np.resize(
+            [setting["seed"] for setting in chunk], size
+        )  # one shape: compiled once
+        results = jax.device_get(_vectorised(experiment, jax.device_put(numbers, sharding)))
+        for index, setting in enumerate(chunk):
+            pick = {name: value[index] for name, value in results.items()}
+            rows.append(parsed(line(lambda seed, pick=pick: pick, setting)))
+    return _frame(rows)
+
+
+@partial(jax.jit, static_argnums=0)
+def _vectorised(experiment: Experiment, seeds: Array) -> Mapping[str, Array]:
+    return jax.vmap(lambda seed: experiment(seed=seed))(seeds)
+
+
+def _check_settings(settings: Sequence[Setting], argument: str = "settings") -> list[dict]:
     """Return the settings as plain values, all with the same names and none twice."""
-    checks.several("settings", settings)
+    checks.several(argument, settings)
+    plain: list[dict] = []
     for setting in settings:
-        checks.instance("settings", setting, Mapping)
-    if not len(settings):
-        raise ValueError("settings: expected at least one, got none")
-    plain = [
-        {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in s.items()
-        }
-        for s in settings
-    ]
-    for setting in plain:
-        if set(setting) != set(plain[0]):
+        checks.instance(argument, setting, Mapping)
+        values = {n: v.item() if isinstance(v, np.generic) else v for n, v in setting.items()}
+        plain.append(values)
+        if set(values) != set(plain[0]):
             raise ValueError(
-                f"settings: expected the names {sorted(plain[0])} in all, got {sorted(setting)}"
+                f"{argument}: expected the names {sorted(plain[0])} in all, got {sorted(values)}"
             )
-        for name, value in setting.items():
-            if not isinstance(value, bool | int | float | str):
+        for name, value in values.items():
+            number = isinstance(value, bool | int | float) and np.isfinite(value)
+            if not number and not isinstance(value, str):
                 raise ValueError(
-                    f"settings: expected a number or text for {name}, got {value!r:.80}"
+                    f"{argument}: expected a finite number or text for {name}, got {value!r:.80}"
                 )
-    keys = [setting_key(setting) for setting in plain]
-    if len(set(keys)) < len(keys):
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"settings: expected each once, got {twice} several times")
+    if not plain:
+        raise ValueError(f"{argument}: expected at least one, got none")
+    seen = set()
+    for key in map(_key, plain):
+        if key in seen:
+            raise ValueError(f"{argument}: expected each once, got {key} several times")
+        seen.add(key)
     return plain
 
 
-def setting_key(setting: Setting) -> str:
+def _check_shard(shard: tuple[int, int] | None) -> tuple[int, int]:
+    """Return ``(i, n)``, or ``(0, 1)`` for all settings."""
+    if shard is None:
+        return 0, 1
+    whole = isinstance(shard, Sequence) and all(type(number) is int for number in shard)
+    if not whole or len(shard) != 2 or not 0 <= shard[0] < shard[1]:
+        raise ValueError(f"shard: expected (i, n) with 0 <= i < n, got {shard!r:.80}")
+    return shard[0], shard[1]
+
+
+def _key(setting: Setting) -> str:
     """Return a text that tells settings apart, whatever the order of their names."""
-    checks.instance("setting", setting, Mapping)
     return json.dumps(setting, sort_keys=True)
 
 
-def _header(experiment: Experiment, method: Method, size: int, digest: str) -> dict:
-    return {
-        "experiment": getattr(experiment, "__qualname__", repr(experiment)),
-        "code": digest,
-        "libraries": versions.library_versions(),
-        "platform": jax.default_backend(),
-        "double_precision": bool(jax.config.jax_enable_x64),  # type: ignore[attr-defined]  # set at run time
-        "method": method,
-        "runs_at_once": size,
-    }
+def _by_setting(rows: Iterable[dict]) -> dict[str, dict]:
+    return {_key(row["setting"]): row for row in rows}
 
 
-def _divisible(chunk_size: int) -> int:
-    """Return ``chunk_size`` rounded up to a multiple of the number of devices."""
-    num_devices = jax.device_count()
-    return -(-chunk_size // num_devices) * num_devices
+def _frame(rows: Sequence[dict]) -> pd.DataFrame:
+    """Return one row a run: settings, results sorted by name, ``failed``."""
+    settings = dict.fromkeys(name for row in rows for name in row["setting"])
+    results = sorted({name for row in rows for name in row["results"]})
+    records = [{**row["setting"], **row["results"], "failed": row["failed"]} for row in rows]
+    return pd.DataFrame(records, columns=[*settings, *results, "failed"])
 
 
-def _records(
-    experiment: Experiment,
-    settings: Sequence[Setting],
-    static: Sequence[str],
-    method: Method,
-    size: int,
-    digest: str,
-) -> Iterator[dict]:
-    """Yield a record per setting, in the order in which they finish."""
-
-    def fixed(setting):
-        return {n: v for n, v in setting.items() if n in static or isinstance(v, bool | str)}
-
-    groups: dict[str, list] = {}  # runs that share a compilation
-    for setting in settings:
-        groups.setdefault(setting_key(fixed(setting)), []).append(setting)
-    for group in groups.values():
-        frozen = fixed(group[0])
-        compiled = _compiled(experiment, tuple(frozen.items()), method, digest)
-        for first in range(0, len(group), size):
-            chunk = group[first : first + size]
-            traced = [{n: v for n, v in s.items() if n not in frozen} for s in chunk]
-            arguments = traced[0] if method == "turn" else _stacked(traced, size)
-            try:
-                results = _fetch(compiled(arguments))
-            except (TypeError, ValueError) as error:
-                if not isinstance(error, jax.errors.JAXTypeError) and "Tracer" not in str(error):
-                    raise
-                raise ValueError(
-                    f"static: expected the names of settings that fix shapes or choose branches, "
-                    f"got {list(static)}; one of {sorted(traced[0])} is missing there"
-                ) from error
-            for index, setting in enumerate(chunk):
-                pick = results if method == "turn" else {n: v[index] for n, v in results.items()}
-                yield _record(experiment, setting, pick)
-
-
-@lru_cache(maxsize=64)
-def _compiled(experiment: Experiment, frozen: tuple, method: Method, digest: str) -> Callable:
-    """Return the compiled experiment of one run's settings, or of an array of them.
-
-    Kept for the next sweep of the same experiment, where the same means the same digest: in a
-    notebook a function stays what it is while a value that it reads changes.
-    """
-    del digest
-
-    def run(traced):
-        return experiment(**dict(frozen), **traced)
-
-    return jax.jit(run if method == "turn" else jax.vmap(run))
-
-
-def _stacked(traced: Sequence[Setting], size: int) -> dict[str, Array]:
-    """Return the settings as arrays over runs, filled up to ``size``, spread over all devices."""
-    filled = list(traced) + [traced[-1]] * (size - len(traced))  # one shape: compiled once
-    mesh = jax.make_mesh((jax.device_count(),), ("runs",))
-    sharding = NamedSharding(mesh, PartitionSpec("runs"))
-    stacked = {name: np.array([setting[name] for setting in filled]) for name in traced[0]}
-    return jax.device_put(stacked, sharding)
-
-
-def _fetch(results: Any) -> dict[str, np.ndarray]:
-    """Return results as NumPy arrays, gathered from all hosts."""
-    if not isinstance(results, Mapping):
-        raise ValueError(f"experiment: expected it to return {{name: result}}, got {results!r:.80}")
-    if jax.process_count() > 1:
-        results = multihost_utils.process_allgather(dict(results), tiled=True)
-    return {name: np.asarray(value) for name, value in results.items()}
-
-
-def _same_on_all_hosts(done: dict) -> dict:
-    """Return the records that the first host has read: only there is the file open."""
-    if jax.process_count() == 1:
-        return done
-    text = np.frombuffer(json.dumps(done).encode(), np.uint8)
-    size = multihost_utils.broadcast_one_to_all(np.int32(len(text)))
-    padded = np.zeros(int(size), np.uint8)
-    padded[: len(text)] = text[: int(size)]
-    return json.loads(multihost_utils.broadcast_one_to_all(padded).tobytes().decode())
-
-
-def _record(experiment: Experiment, setting: Setting, results: Mapping[str, np.ndarray]) -> dict:
-    """Return what is kept of a run."""
-    bad = [name for name, value in results.items() if not np.isfinite(value).all()]
-    return {
-        "setting": dict(setting),
-        "results": {name: value.tolist() for name, value in results.items()},
-        "failed": _reason(experiment, setting, bad) if bad else "",
-    }
-
-
-def _reason(experiment: Experiment, setting: Setting, bad: Sequence[str]) -> str:
-    """Return why a run has no finite result: alone and uncompiled it may say so itself."""
-    try:
-        experiment(**setting)
-    except ValueError as error:
-        return str(error)
-    return f"not finite: {', '.join(bad)}"
-
-
-def table(settings: Sequence[Setting], records: Sequence[Mapping]) -> pd.DataFrame:
-    """Return one row a run; names come in the same order whether run or read."""
-    checks.several("settings", settings)
-    checks.several("records", records, len(settings))
-    for name, entries in (("settings", settings), ("records", records)):
-        for entry in entries:
-            checks.instance(name, entry, Mapping)
-    return pd.DataFrame(
-        [
-            {**setting, **dict(sorted(record["results"].items())), "failed": record["failed"]}
-            for setting, record in zip(settings, records, strict=True)
-        ]
-    )
+def __dir__() -> list[str]:
+    return __all__

@@ -10,15 +10,28 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
-from mdsgdln import checks
-from mdsgdln.checks import Scalar
-from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Scalar
+from mdsgdln.networks import GatedNetwork, LinearNetwork, Network, ReLUNetwork
 from mdsgdln.tasks import Task
 
-Network = LinearNetwork | ReLUNetwork | GatedNetwork
+__all__ = [
+    "DivergenceError",
+    "Run",
+    "loss",
+    "train",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Optimiser: TypeAlias = (
     optax.GradientTransformation | Callable[[Scalar], optax.GradientTransformation]
 )
+# What fits these is known beforehand; a network of one's own is asked by applying it.
+OF_THE_PACKAGE = LinearNetwork | ReLUNetwork | GatedNetwork
 
 
 class DivergenceError(ValueError):
@@ -40,11 +53,20 @@ class Run(NamedTuple):
 
 
 def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
-    """Return L = 1/(2P) Σ_i ‖y_i − ŷ_i‖², a mean over samples (MHS Eq. 2)."""
-    checks.instance("network", network, Network)
-    network = network.reading(task)
-    errors = task.targets - network.apply(weights, task.inputs)
-    return jnp.sum(errors**2) / (2 * task.num_samples)
+    """Return L = 1/(2P) Σ_i ‖y_i − ŷ_i‖², a mean over samples (MHS Eq. 2).
+
+    Raises:
+        ValueError: weights, gates or task that do not fit the network.
+    """
+    network = _reading(network, task)
+    outputs = network.apply(weights, task.inputs)
+    shape = getattr(outputs, "shape", None)
+    if shape != task.targets.shape:
+        raise ValueError(
+            f"network: expected outputs of shape {task.targets.shape}, as the targets, got "
+            f"{type(outputs).__name__ if shape is None else shape}"
+        )
+    return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples)
 
 
 def train(
@@ -63,7 +85,8 @@ def train(
     """Train by gradient descent on the loss of MHS Eq. 2; time is t = learning_rate · step.
 
     Args:
-        network: what is trained.
+        network: what is trained: one of ``networks``, or one's own with ``init`` and ``apply``
+            (and ``take``, if it stores something for each sample).
         weights: its initial weights, as from ``network.init``.
         task: what it is trained on.
         learning_rate: step size on the mean loss (the published sum loss has P times this one).
@@ -79,7 +102,9 @@ def train(
         ValueError: weights, gates or task that do not fit the network, or a bad number.
         DivergenceError: the loss became non-finite.
     """
-    checks.instance("network", network, Network)
+    network = _reading(network, task)
+    if isinstance(network, OF_THE_PACKAGE):
+        network._check_weights(weights)
     checks.positive("learning_rate", learning_rate)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
@@ -87,27 +112,49 @@ def train(
         checks.function("optimiser", optimiser)
     if observe is not None:
         checks.function("observe", observe)
-    network = network.reading(task)
-    network.check_weights(weights)
     batches = None
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
+    leaves, structure = jax.tree.flatten(network)
     run = _scan(
-        network,
+        [leaf if isinstance(leaf, Array | np.ndarray) else _Constant(leaf) for leaf in leaves],
         weights,
         task,
         learning_rate,
         batches,
+        structure=structure,
         optimiser=optax.sgd if optimiser is None else optimiser,
         num_steps=num_steps,
         observe=observe,
         every=every,
     )
-    check_losses(run.losses, learning_rate)
+    _check_losses(run.losses, learning_rate)
     return run
 
 
-def check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar) -> None:
+@jax.tree_util.register_static
+class _Constant:
+    """What a compiled function takes as it is: equal if it holds the very same object."""
+
+    def __init__(self, value: object):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Constant) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _reading(network: Network, task: Task) -> Network:
+    """Return the network that reads the rows of ``task``, or raise ``ValueError``."""
+    if isinstance(network, type) or not isinstance(network, Network):
+        raise ValueError(f"network: expected one with init and apply, got {network!r:.80}")
+    checks.instance("task", task, Task)
+    return network._reading(task) if isinstance(network, OF_THE_PACKAGE) else network
+
+
+def _check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar) -> None:
     """Raise ``DivergenceError`` if a loss is infinite or NaN."""
     if isinstance(losses, jax.core.Tracer):
         return  # inside a compiled function: whoever called it sees the losses
@@ -134,20 +181,23 @@ def _batches(
     return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
 
 
-@partial(jax.jit, static_argnames=("optimiser", "num_steps", "observe", "every"))
+@partial(jax.jit, static_argnames=("structure", "optimiser", "num_steps", "observe", "every"))
 def _scan(
-    network: Network,
+    leaves: list,
     weights: PyTree,
     task: Task,
     learning_rate: Scalar,
     batches: Int[Array, "num_steps batch"] | None,
     *,
+    structure: Any,  # of the network, a pytree of those leaves
     optimiser: Any,  # an Optimiser, made ready below
     num_steps: int,
     observe: Callable[[PyTree], PyTree] | None,
     every: int,
 ) -> Run:
     """Run all steps in one scan, or in one scan of scans where something is observed."""
+    leaves = [leaf.value if isinstance(leaf, _Constant) else leaf for leaf in leaves]
+    network = jax.tree.unflatten(structure, leaves)
     built = isinstance(optimiser, optax.GradientTransformation)
     optimiser = optimiser if built else optimiser(learning_rate)
     value_and_gradient = jax.value_and_grad(loss, argnums=1)
@@ -158,8 +208,8 @@ def _scan(
             value, gradient = value_and_gradient(network, weights, task)
         else:
             value = loss(network, weights, task)
-            batch_network, batch_task = jax.tree.map(lambda leaf: leaf[..., batch], (network, task))
-            _, gradient = value_and_gradient(batch_network, weights, batch_task)
+            part = network.take(batch) if hasattr(network, "take") else network
+            _, gradient = value_and_gradient(part, weights, task.take(batch))
         update, memory = optimiser.update(gradient, memory, weights)
         return (optax.apply_updates(weights, update), memory), value
 

@@ -17,25 +17,25 @@ from types import FunctionType
 
 FACTOR = 1.01
 VARIABLE = "MDSGDLN_MUTATION"  # module:function:field, for tests/conftest.py
-FOLDER = Path(__file__).parent
-ELSEWHERE = {"claims", "interactive", "papers", "references", "site", "tables", "bad_input"}
-ELSEWHERE |= {"execution", "wide_limit"}  # these read the book
+FOLDER = Path(__file__).parent / "package"
+ELSEWHERE = {"bad_input"}
 SUBJECTS = {  # tests that are likely to notice, by module
     "tasks.images": ["images"],
     "tasks.domains": ["routing"],
     "tasks": ["tasks"],
     "graphs": ["networks"],
     "networks.layered": ["networks", "training"],
-    "networks.domains": ["routing"],
+    "networks.routed": ["routing"],
     "networks.gated": ["networks", "routing"],
     "networks": ["networks"],
     "training": ["training"],
     "statistics": ["statistics", "properties"],
-    "theory.modes": ["theory_modes"],
+    "theory.trajectories": ["theory_modes"],
     "theory.starts": ["theory_modes", "routing"],
     "theory.paths": ["theory_paths"],
     "theory.race": ["contexts", "routing"],
-    "theory.reduction": ["routing"],
+    "theory.shared_edges": ["routing"],
+    "theory.reduced_network": ["reduced_network", "contexts"],
     "theory": ["contexts", "theory_modes"],
     "reln": ["reln", "contexts"],
     "gates": ["gates", "contexts"],
@@ -48,7 +48,7 @@ def modules():
     import mdsgdln
 
     found = pkgutil.walk_packages(mdsgdln.__path__, "mdsgdln.")
-    return [import_module(module.name) for module in found if module.name != "mdsgdln.checks"]
+    return [import_module(module.name) for module in found if "._" not in module.name]
 
 
 def public():
@@ -59,10 +59,10 @@ def public():
                 continue
             if isinstance(value, FunctionType) or hasattr(value, "lower"):  # lower: compiled
                 yield module.__name__, name, value
-            elif isinstance(value, type) and not hasattr(value, "_fields"):
+            elif isinstance(value, type) and not getattr(value, "_is_protocol", False):
                 owners = [kind for kind in value.__mro__ if kind.__module__ == module.__name__]
                 for method in dict.fromkeys(method for kind in owners for method in vars(kind)):
-                    if not method.startswith("_") and not method.startswith("tree_"):
+                    if not method.startswith("_"):
                         function = inspect.getattr_static(value, method)
                         yield module.__name__, f"{name}.{method}", function
 

@@ -4,9 +4,22 @@ A network is an architecture; its weights live apart, as a pytree. Gates are pyt
 architecture is static, so networks pass through ``jax.jit`` and ``jax.vmap``.
 """
 
-from mdsgdln.networks.domains import routing
 from mdsgdln.networks.gated import GatedNetwork
 from mdsgdln.networks.layered import LinearNetwork, ReLUNetwork
-from mdsgdln.networks.two_layer import pathways
+from mdsgdln.networks.network import Network
+from mdsgdln.networks.routed import routing_network
+from mdsgdln.networks.two_layer import contextual_pathways, pathways
 
-__all__ = ["GatedNetwork", "LinearNetwork", "ReLUNetwork", "pathways", "routing"]
+__all__ = [
+    "GatedNetwork",
+    "LinearNetwork",
+    "Network",
+    "ReLUNetwork",
+    "contextual_pathways",
+    "pathways",
+    "routing_network",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,4 +1,4 @@
-"""Gaussian weights of any shape, without a compilation for each shape."""
+"""Random weights: orthogonal ones, and Gaussian ones without a compilation for each shape."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,12 +7,12 @@ from functools import partial
 import jax
 from jaxtyping import Array, Float
 
-from mdsgdln.checks import Scalar
+from mdsgdln._checks import Scalar
 
 LEAST_DRAWN, LEAST_KEYS = 1024, 8  # powers of two
 
 
-def gaussian(
+def _gaussian(
     key: Array, shapes: Sequence[tuple[int, ...]], scales: Iterable[Scalar]
 ) -> list[Float[Array, "..."]]:
     """Return Gaussian arrays of the given shapes and standard deviations.
@@ -38,6 +38,21 @@ def gaussian(
         _scaled(_drawn(each, _power_of_two(math.prod(shape), LEAST_DRAWN)), sigma, shape)
         for each, shape, sigma in zip(keys, shapes, scales, strict=True)
     ]
+
+
+def _orthogonal(
+    key: Array, shapes: Sequence[tuple[int, ...]], gain: Scalar
+) -> list[Float[Array, "..."]]:
+    """Return random matrices of the given shapes whose singular values are all ``gain``.
+
+    Args:
+        key: a JAX random key.
+        shapes: of the matrices.
+        gain: σ₀.
+    """
+    draw = jax.nn.initializers.orthogonal()
+    keys = jax.random.split(key, len(shapes))
+    return [gain * draw(each, shape, float) for each, shape in zip(keys, shapes, strict=True)]
 
 
 def _power_of_two(number: int, least: int) -> int:

@@ -1,21 +1,24 @@
 """Gated deep linear networks on any directed acyclic graph."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers, Scalar
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.graphs import Edge, Graph, Node
-from mdsgdln.networks.drawing import gaussian
-from mdsgdln.networks.gating import check_gate, columns_by
-from mdsgdln.tasks import Task, sample_indices
+from mdsgdln.networks.drawing import _gaussian, _orthogonal
+from mdsgdln.networks.gating import _check_gates, _columns_by
+from mdsgdln.tasks import Task
+from mdsgdln.tasks.task import _sample_indices
 
 
-@jax.tree_util.register_pytree_node_class
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class GatedNetwork:
     """A gated deep linear network on a directed acyclic graph (MHS Eq. 1; NRR).
 
@@ -35,6 +38,10 @@ class GatedNetwork:
         ValueError: bad sizes, unknown nodes or edges, a cycle, gates of the wrong length.
     """
 
+    graph: Graph
+    node_gates: dict[Any, Array]
+    edge_gates: dict[Any, Array]
+
     def __init__(
         self,
         sizes: Mapping[Node, int],
@@ -42,53 +49,19 @@ class GatedNetwork:
         node_gates: Mapping[Node, Numbers] | None = None,
         edge_gates: Mapping[Edge, Numbers] | None = None,
     ):
-        self.graph = Graph.build(sizes, edges)
-        self.node_gates = self._check_gates("node_gates", node_gates or {})
-        self.edge_gates = self._check_gates("edge_gates", edge_gates or {})
-        lengths = {gate.shape[-1] for gate in jax.tree.leaves(self)}
+        graph = Graph.build(sizes, edges)
+        node_gates = _check_gates("node_gates", node_gates or {}, graph.neurons)
+        edge_gates = _check_gates("edge_gates", edge_gates or {}, _edge_neurons(graph))
+        lengths = {gate.shape[-1] for gate in [*node_gates.values(), *edge_gates.values()]}
         if len(lengths) > 1:
             raise ValueError(
                 f"node_gates, edge_gates: expected one length P, got {sorted(lengths)}"
             )
-
-    def _check_gates(self, name: str, gates: Mapping) -> dict:
-        """Return ``gates`` as arrays; an edge's gate has the neurons of its target."""
-        if not isinstance(gates, Mapping):
-            raise ValueError(f"{name}: expected {{node or edge: gates}}, got {gates!r:.80}")
-        known: dict[str, dict[Node | Edge, int]] = {
-            "node_gates": self.graph.neurons,
-            "edge_gates": {edge: self.graph.neurons[edge[1]] for edge in self.graph.edges},
-        }
-        known["gates"] = known["node_gates"] | known["edge_gates"]
-        for place in gates:
-            if place not in known[name]:
-                raise ValueError(
-                    f"{name}: expected nodes or edges of the graph, got {place!r}, "
-                    f"not among {list(known[name])}"
-                )
-        return {
-            place: check_gate(f"{name}[{place!r}]", gate, known[name][place])
-            for place, gate in gates.items()
-        }
+        _fill(self, graph, node_gates, edge_gates)
 
     def __repr__(self) -> str:
         gated = [*self.node_gates, *self.edge_gates]
         return f"GatedNetwork({self.graph.neurons}, {list(self.graph.edges)}, gated: {gated})"
-
-    def tree_flatten(self):
-        """Return the gates as leaves and the graph as static data."""
-        nodes, edges = tuple(self.node_gates), tuple(self.edge_gates)
-        leaves = (tuple(self.node_gates.values()), tuple(self.edge_gates.values()))
-        return leaves, (self.graph, nodes, edges)
-
-    @classmethod
-    def tree_unflatten(cls, static, leaves):
-        """Inverse of ``tree_flatten``, without checks: leaves may be tracers."""
-        network = object.__new__(cls)
-        network.graph, nodes, edges = static
-        network.node_gates = dict(zip(nodes, leaves[0], strict=True))
-        network.edge_gates = dict(zip(edges, leaves[1], strict=True))
-        return network
 
     def _shapes(self) -> dict[Edge, tuple[int, int]]:
         neurons = self.graph.neurons
@@ -106,7 +79,7 @@ class GatedNetwork:
         """
         checks.random_key("key", key)
         shapes = self._shapes()
-        drawn = gaussian(key, list(shapes.values()), checks.scales(scale, tuple(shapes)))
+        drawn = _gaussian(key, list(shapes.values()), checks.scales(scale, tuple(shapes)))
         return dict(zip(shapes, drawn, strict=True))
 
     def init_orthogonal(self, key: Array, gain: Scalar) -> dict[Edge, Array]:
@@ -118,14 +91,9 @@ class GatedNetwork:
         """
         checks.random_key("key", key)
         gain, shapes = checks.non_negative("gain", gain), self._shapes()
-        draw = jax.nn.initializers.orthogonal()
-        keys = jax.random.split(key, len(shapes))
-        return {
-            edge: gain * draw(edge_key, shape, float)
-            for (edge, shape), edge_key in zip(shapes.items(), keys, strict=True)
-        }
+        return dict(zip(shapes, _orthogonal(key, list(shapes.values()), gain), strict=True))
 
-    def check_weights(self, weights: Mapping[Edge, Numbers]) -> None:
+    def _check_weights(self, weights: Mapping[Edge, Numbers]) -> None:
         """Raise ``ValueError`` unless ``weights`` has a matrix of the right shape per edge."""
         if not isinstance(weights, Mapping) or set(weights) != set(self.graph.edges):
             raise ValueError(
@@ -135,7 +103,7 @@ class GatedNetwork:
         for edge, shape in self._shapes().items():
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
 
-    def reading(self, task: Task) -> "GatedNetwork":
+    def _reading(self, task: Task) -> "GatedNetwork":
         """Return the network whose inputs and outputs are the rows that ``task`` gives them.
 
         Raises:
@@ -146,16 +114,14 @@ class GatedNetwork:
         ends = {node: len(task.inputs) for node in graph.input_nodes}
         ends |= {node: len(task.targets) for node in graph.output_nodes}
         given = {n: range(ends[n])[rows] for n, rows in (task.node_rows or {}).items() if n in ends}
-        network = self.on_graph(graph.with_rows(given))
+        network = self._on_graph(graph._with_rows(given))
         network._check_data("inputs", len(task.inputs), network.graph.input_nodes)
         network._check_data("targets", len(task.targets), network.graph.output_nodes)
         return network
 
-    def on_graph(self, graph: Graph) -> "GatedNetwork":
+    def _on_graph(self, graph: Graph) -> "GatedNetwork":
         """Return a network with the same gates on another graph of the same nodes and edges."""
-        checks.instance("graph", graph, Graph)
-        leaves, (_, nodes, edges) = self.tree_flatten()
-        return self.tree_unflatten((graph, nodes, edges), leaves)
+        return _fill(object.__new__(GatedNetwork), graph, self.node_gates, self.edge_gates)
 
     def _check_data(self, name: str, num_rows: int, nodes: tuple[Node, ...]) -> None:
         highest = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
@@ -164,14 +130,14 @@ class GatedNetwork:
             raise ValueError(f"{name}: expected {highest} rows for {list(nodes)}, got {num_rows}")
 
     def take(self, columns: Numbers | slice) -> "GatedNetwork":
-        """Return the same network with the gates of the samples ``columns``."""
+        """Return the same network with the gates of the samples ``columns``, as ``Task.take``."""
         gates = jax.tree.leaves(self)
         if not gates:
             return self
-        columns = sample_indices(columns, gates[0].shape[-1])
+        columns = _sample_indices(columns, gates[0].shape[-1])
         return jax.tree.map(lambda gate: gate[..., columns], self)
 
-    def activity(
+    def activations(
         self,
         weights: Mapping[Edge, ArrayLike],
         inputs: Numbers,
@@ -179,11 +145,13 @@ class GatedNetwork:
     ) -> dict[Node, Float[Array, "_ P"]]:
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
         inputs = checks.matrix("inputs", inputs)
-        self.check_weights(weights)
+        self._check_weights(weights)
         self._check_data("inputs", len(inputs), self.graph.input_nodes)
-        stored = self.node_gates | self.edge_gates
-        gates = stored if gates is None else self._check_gates("gates", gates)
-        for place, gate in gates.items():
+        used = self.node_gates | self.edge_gates
+        if gates is not None:
+            neurons = self.graph.neurons | _edge_neurons(self.graph)
+            used = _check_gates("gates", gates, neurons)
+        for place, gate in used.items():
             if gate.shape[-1] != inputs.shape[1]:
                 raise ValueError(
                     f"inputs: expected {gate.shape[-1]} samples, as the gates of {place!r} have, "
@@ -191,7 +159,7 @@ class GatedNetwork:
                 )
 
         def gated(place, activity):
-            return columns_by(gates[place]) * activity if place in gates else activity
+            return _columns_by(used[place]) * activity if place in used else activity
 
         activity: dict[Node, Array] = {}
         for node in self.graph.order:
@@ -222,14 +190,45 @@ class GatedNetwork:
         Raises:
             ValueError: wrong shapes, or gates of unknown nodes or of another number of samples.
         """
-        activity = self.activity(weights, inputs, gates)
+        activity = self.activations(weights, inputs, gates)
         nodes = self.graph.output_nodes
         outputs = jnp.concatenate([activity[node] for node in nodes])
         rows = np.concatenate([self.graph.node_rows[node] for node in nodes])
         return outputs if (np.diff(rows) == 1).all() else outputs[np.argsort(rows)]
 
 
+def _edge_neurons(graph: Graph) -> dict[Any, int]:
+    """Return the neurons that a gate of each edge may have: those of its target."""
+    return {edge: graph.neurons[edge[1]] for edge in graph.edges}
+
+
 def _indexer(rows: tuple[int, ...]) -> slice | np.ndarray:
     """Return contiguous ``rows`` as a slice, which costs no gather."""
     contiguous = rows == tuple(range(rows[0], rows[-1] + 1))
     return slice(rows[0], rows[-1] + 1) if contiguous else np.array(rows)
+
+
+def _fill(network: GatedNetwork, graph, node_gates, edge_gates) -> GatedNetwork:
+    """Set the fields of a frozen network and return it."""
+    vars(network).update(graph=graph, node_gates=node_gates, edge_gates=edge_gates)
+    return network
+
+
+def _flatten(network: GatedNetwork):
+    """Return the gates as leaves, graph and gated places as static data; JAX would sort these."""
+    nodes, edges = network.node_gates, network.edge_gates
+    leaves = tuple(nodes.values()), tuple(edges.values())
+    return leaves, (network.graph, tuple(nodes), tuple(edges))
+
+
+def _unflatten(static, leaves) -> GatedNetwork:
+    """Return the network, without checks: inside a transformation its gates are tracers."""
+    graph, nodes, edges = static
+    node_gates, edge_gates = (
+        dict(zip(places, gates, strict=True))
+        for places, gates in zip((nodes, edges), leaves, strict=True)
+    )
+    return _fill(object.__new__(GatedNetwork), graph, node_gates, edge_gates)
+
+
+jax.tree_util.register_pytree_node(GatedNetwork, _flatten, _unflatten)

@@ -1,18 +1,21 @@
 """Gates: one number per sample, or one per neuron and sample."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from jaxtyping import Array, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
 
 
-def columns_by(gate: Array) -> Float[Array, "_ P"]:
+def _columns_by(gate: Array) -> Float[Array, "_ P"]:
     """Return a gate (P,) or (neurons, P) as a matrix that multiplies activity (neurons, P)."""
     return gate if gate.ndim == 2 else gate[None, :]
 
 
-def check_gate(name: str, gate: Numbers, neurons: int, num_samples: int | None = None) -> Array:
+def _check_gate(name: str, gate: Numbers, neurons: int, num_samples: int | None = None) -> Array:
     """Return ``gate`` as an array (P,) or (neurons, P), or raise ``ValueError``."""
     gate = checks.finite_array(name, gate, max(np.ndim(gate), 1), "(P,) or (neurons, P)")
     fits = gate.ndim == 1 or (gate.ndim == 2 and gate.shape[0] == neurons)
@@ -22,3 +25,19 @@ def check_gate(name: str, gate: Numbers, neurons: int, num_samples: int | None =
             f"{name}: expected shape ({expected},) or ({neurons}, {expected}), got {gate.shape}"
         )
     return gate
+
+
+def _check_gates(name: str, gates: Mapping, neurons: Mapping[Any, int]) -> dict[Any, Array]:
+    """Return gates of nodes or edges as arrays, or raise ``ValueError``."""
+    if not isinstance(gates, Mapping):
+        raise ValueError(f"{name}: expected {{node or edge: gates}}, got {gates!r:.80}")
+    for place in gates:
+        if place not in neurons:
+            raise ValueError(
+                f"{name}: expected nodes or edges of the graph, got {place!r}, "
+                f"not among {list(neurons)}"
+            )
+    return {
+        place: _check_gate(f"{name}[{place!r}]", gate, neurons[place])
+        for place, gate in gates.items()
+    }

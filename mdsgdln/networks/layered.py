@@ -1,38 +1,34 @@
 """Chains of layers: linear and ReLU networks."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, ArrayLike, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers, Scalar
-from mdsgdln.networks.drawing import gaussian
-from mdsgdln.networks.gating import check_gate, columns_by
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers, Scalar
+from mdsgdln.networks.drawing import _gaussian, _orthogonal
+from mdsgdln.networks.gating import _check_gate, _columns_by
 from mdsgdln.tasks import Task
 
 
+@dataclass(frozen=True, repr=False)
 class _Layered:
-    """A chain of layers; subclasses say what a hidden layer does with its input."""
+    """A chain of layers, all architecture; subclasses say what a layer does with its input."""
 
-    def __init__(self, sizes: Sequence[int]):
-        checks.several("sizes", sizes)
-        if len(tuple(sizes)) < 2:
+    sizes: Sequence[int]
+
+    def __post_init__(self):
+        checks.several("sizes", self.sizes)
+        sizes = tuple(checks.positive_integer("sizes", size) for size in self.sizes)
+        if len(sizes) < 2:
             raise ValueError(f"sizes: expected (N_in, H, ..., N_out), got {sizes!r:.80}")
-        self.sizes = tuple(checks.positive_integer("sizes", size) for size in sizes)
+        object.__setattr__(self, "sizes", sizes)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.sizes})"
-
-    def tree_flatten(self):
-        """Return no leaves: a layered network is all architecture."""
-        return (), self.sizes
-
-    @classmethod
-    def tree_unflatten(cls, sizes, _):
-        """Inverse of ``tree_flatten``."""
-        return cls(sizes)
 
     def init(self, key: Array, scale: Scalar | Sequence[Scalar]) -> list[Array]:
         """Draw Gaussian weights, one matrix (N_{l+1}, N_l) per layer.
@@ -43,12 +39,22 @@ class _Layered:
         """
         checks.random_key("key", key)
         layers = tuple(range(len(self.sizes) - 1))
-        return gaussian(key, self._shapes(), checks.scales(scale, layers))
+        return _gaussian(key, self._shapes(), checks.scales(scale, layers))
+
+    def init_orthogonal(self, key: Array, gain: Scalar) -> list[Array]:
+        """Draw random weights whose singular values are all ``gain``, one matrix per layer.
+
+        Args:
+            key: a JAX random key.
+            gain: σ₀, the singular value of every matrix.
+        """
+        checks.random_key("key", key)
+        return _orthogonal(key, self._shapes(), checks.non_negative("gain", gain))
 
     def _shapes(self) -> list[tuple[int, int]]:
         return list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
 
-    def check_weights(self, weights: Sequence[Numbers]) -> None:
+    def _check_weights(self, weights: Sequence[Numbers]) -> None:
         """Raise ``ValueError`` unless ``weights`` has one matrix of the right shape per layer."""
         if not isinstance(weights, Sequence) or len(weights) != len(self.sizes) - 1:
             raise ValueError(
@@ -57,7 +63,7 @@ class _Layered:
         for layer, (weight, shape) in enumerate(zip(weights, self._shapes(), strict=True)):
             checks.weight(f"weights[{layer}]", weight, shape)
 
-    def reading(self, task: Task) -> "_Layered":
+    def _reading(self, task: Task) -> "_Layered":
         """Return the network itself, if ``task`` has its numbers of inputs and outputs."""
         checks.instance("task", task, Task)
         checks.num_rows("inputs", len(task.inputs), self.sizes[0])
@@ -68,7 +74,7 @@ class _Layered:
         """Return the network itself: it stores no gates."""
         return self
 
-    def hidden(
+    def activations(
         self,
         weights: Sequence[ArrayLike],
         inputs: Numbers,
@@ -76,12 +82,12 @@ class _Layered:
     ) -> list[Float[Array, "_ P"]]:
         """Return the activity of every hidden layer, each (neurons, P); as for ``apply``."""
         inputs = checks.matrix("inputs", inputs)
-        self.check_weights(weights)
+        self._check_weights(weights)
         checks.num_rows("inputs", len(inputs), self.sizes[0])
         if gates is not None:
             checks.several("gates", gates, len(self.sizes) - 2)
             gates = [
-                check_gate(f"gates[{layer}]", gate, neurons, inputs.shape[1])
+                _check_gate(f"gates[{layer}]", gate, neurons, inputs.shape[1])
                 for layer, (gate, neurons) in enumerate(zip(gates, self.sizes[1:-1], strict=True))
             ]
         layer, activity = inputs, []
@@ -108,21 +114,21 @@ class _Layered:
         Raises:
             ValueError: wrong shapes of weights, inputs or gates.
         """
-        hidden = self.hidden(weights, inputs, gates)
+        hidden = self.activations(weights, inputs, gates)
         # A product with a weight of NumPy is an array of JAX, whatever NumPy's annotations say.
         return weights[-1] @ (hidden[-1] if hidden else jnp.asarray(inputs))  # type: ignore[return-value]
 
 
-@jax.tree_util.register_pytree_node_class
+@jax.tree_util.register_static
 class LinearNetwork(_Layered):
     """A linear network of any depth, ŷ = W_L ⋯ W_1 x; ``sizes`` is (N_in, H, ..., N_out)."""
 
     @staticmethod
     def _activate(preactivation, gate):
-        return preactivation if gate is None else columns_by(gate) * preactivation
+        return preactivation if gate is None else _columns_by(gate) * preactivation
 
 
-@jax.tree_util.register_pytree_node_class
+@jax.tree_util.register_static
 class ReLUNetwork(_Layered):
     """A bias-free ReLU network with linear outputs; ``sizes`` is (N_in, H, ..., N_out).
 
@@ -132,8 +138,8 @@ class ReLUNetwork(_Layered):
 
     @staticmethod
     def _activate(preactivation, gate):
-        return jax.nn.relu(preactivation) if gate is None else columns_by(gate) * preactivation
+        return jax.nn.relu(preactivation) if gate is None else _columns_by(gate) * preactivation
 
     def gates(self, weights: Sequence[ArrayLike], inputs: Numbers) -> list[Float[Array, "_ P"]]:
         """Return the gates that the ReLUs set, 1 where on: one (neurons, P) per hidden layer."""
-        return [(layer > 0).astype(layer.dtype) for layer in self.hidden(weights, inputs)]
+        return [(layer > 0).astype(layer.dtype) for layer in self.activations(weights, inputs)]

@@ -1,12 +1,14 @@
 """The two-layer gated network: one hidden node per gating pattern."""
 
 from collections.abc import Hashable, Sequence
+from itertools import combinations
 
 import jax
 import numpy as np
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
+from mdsgdln.gates import context_gates
 from mdsgdln.networks.gated import GatedNetwork
 from mdsgdln.tasks import Task
 
@@ -71,4 +73,40 @@ def pathways(
         + [(name, "output") for name in names],
         node_gates=dict(zip(names, rows_of_gates, strict=True)),
     )
-    return network.on_graph(network.graph.with_rows(rows))
+    return network._on_graph(network.graph._with_rows(rows))
+
+
+def contextual_pathways(
+    task: Task, num_contexts: int, subset_size: int, num_hidden: int | Sequence[int]
+) -> GatedNetwork:
+    """Return the candidate ReLN of a contextual task (MHS Figs. 3 and 5).
+
+    Its first pathway is common: always on, sees items and contexts. One further pathway for each
+    subset of ``subset_size`` contexts is on in those and sees the items only. All but one context
+    is ``subset_size`` = C − 1.
+
+    Args:
+        task: as from ``tasks.contextual``.
+        num_contexts: C.
+        subset_size: k, contexts in which a contextual pathway is on.
+        num_hidden: neurons of a pathway, or one number per pathway.
+
+    Raises:
+        ValueError: k outside of 1 … C, or a task that has not C contexts.
+    """
+    checks.instance("task", task, Task)
+    num_contexts = checks.positive_integer("num_contexts", num_contexts)
+    subset_size = checks.positive_integer("subset_size", subset_size)
+    num_items = len(task.inputs) - num_contexts
+    if num_items < 1 or num_items * num_contexts != task.num_samples:
+        raise ValueError(
+            f"num_contexts: expected n + C inputs and n C samples, got {len(task.inputs)} inputs "
+            f"and {task.num_samples} samples with C = {num_contexts}"
+        )
+    if subset_size > num_contexts:
+        raise ValueError(f"subset_size: expected at most {num_contexts}, got {subset_size}")
+    subsets = [range(num_contexts), *combinations(range(num_contexts), subset_size)]
+    masks = np.ones((len(subsets), len(task.inputs)))
+    masks[1:, num_items:] = 0
+    gates = context_gates(num_items, num_contexts, subsets)
+    return pathways(task, gates, num_hidden, masks)

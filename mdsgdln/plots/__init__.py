@@ -5,7 +5,20 @@ Every function returns a ``matplotlib.figure.Figure``; notebooks show a figure t
 
 from mdsgdln.plots.appearance import COLOURS, DIVERGING, PAGE_WIDTH, SEQUENTIAL, panels, style
 from mdsgdln.plots.data import curves, matrices
-from mdsgdln.plots.graphs import graph
+from mdsgdln.plots.diagram import graph
 
-__all__ = ["COLOURS", "DIVERGING", "PAGE_WIDTH", "SEQUENTIAL"]
-__all__ += ["curves", "graph", "matrices", "panels", "style"]
+__all__ = [
+    "COLOURS",
+    "DIVERGING",
+    "PAGE_WIDTH",
+    "SEQUENTIAL",
+    "curves",
+    "graph",
+    "matrices",
+    "panels",
+    "style",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

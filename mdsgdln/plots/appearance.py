@@ -5,7 +5,7 @@ import sys
 import matplotlib.pyplot as plt
 import seaborn as sns
 
-from mdsgdln import checks
+from mdsgdln import _checks as checks
 
 COLOURS = sns.color_palette("colorblind").as_hex()
 DIVERGING = "RdBu_r"

@@ -9,8 +9,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
 from mdsgdln.plots.appearance import COLOURS, DIVERGING, panels
 
 

@@ -5,29 +5,26 @@ from mdsgdln.tasks.images import digits, mnist
 from mdsgdln.tasks.structures import (
     STRUCTURES,
     contextual,
-    cross_cutting,
-    ring,
     semantic,
-    structure_rows,
-    tree,
+    structure,
     xor,
 )
-from mdsgdln.tasks.task import Task, sample_indices
+from mdsgdln.tasks.task import Task
 
 __all__ = [
     "STRUCTURES",
     "Task",
     "contextual",
-    "cross_cutting",
     "digits",
     "hierarchy",
     "mnist",
-    "ring",
     "routing",
-    "sample_indices",
     "semantic",
-    "structure_rows",
-    "tree",
+    "structure",
     "trained_routes",
     "xor",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mdsgdln import checks
+from mdsgdln import _checks as checks
 from mdsgdln.tasks.task import Task
 
 

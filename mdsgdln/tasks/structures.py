@@ -1,12 +1,12 @@
 """Small tasks with a known structure: exclusive or, semantic structures, items in contexts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from jaxtyping import Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers, Scalar
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.tasks.task import Task
 
 
@@ -20,7 +20,7 @@ def xor(margin: Scalar) -> Task:
     return Task(inputs, [[1, 1, -1, -1]], labels=("+ +", "− −", "+ −", "− +"))
 
 
-def tree(num_items: int) -> Float[np.ndarray, "rows items"]:
+def _tree(num_items: int) -> Float[np.ndarray, "rows items"]:
     """Indicator rows of a binary tree: all items, each half, each quarter, …, each item."""
     num_items = checks.positive_integer("num_items", num_items)
     depth = num_items.bit_length() - 1
@@ -31,7 +31,7 @@ def tree(num_items: int) -> Float[np.ndarray, "rows items"]:
     )
 
 
-def ring(num_items: int) -> Float[np.ndarray, "rows items"]:
+def _ring(num_items: int) -> Float[np.ndarray, "rows items"]:
     """Items on a ring: a row of ones, then a bump shifted around the ring, twice (MHS Fig. 3)."""
     num_items = checks.positive_integer("num_items", num_items)
     if num_items < 4 or num_items % 2:
@@ -42,14 +42,14 @@ def ring(num_items: int) -> Float[np.ndarray, "rows items"]:
     return np.vstack([np.ones(num_items), bumps, bumps])
 
 
-def cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
+def _cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
     """A tree with pairs drawn across quarters: {0, 2}, {1, 3}, {4, 6}, {5, 7} (MHS Fig. 3)."""
     num_items = checks.positive_integer("num_items", num_items)
     if num_items < 4:
         raise ValueError(
             f"num_items: expected at least 4 for a cross-cutting tree, got {num_items}"
         )
-    rows = tree(num_items)
+    rows = _tree(num_items)
     order = np.arange(num_items).reshape(-1, 2, 2).swapaxes(1, 2).ravel()
     first = num_items // 2 - 1  # rows above the pairs: 1 + 2 + … + n/4
     rows[first : first + num_items // 2] = rows[first : first + num_items // 2][
@@ -58,14 +58,49 @@ def cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
     return rows
 
 
-STRUCTURES = {"tree": tree, "ring": ring, "cross": cross_cutting}
+# {name: function of the number of items that returns rows (rows, items)}; one's own may be added.
+STRUCTURES: dict[str, Callable[[int], Numbers]] = {
+    "tree": _tree,
+    "ring": _ring,
+    "cross": _cross_cutting,
+}
+
+
+def structure(name: str | Numbers, num_items: int) -> Float[np.ndarray, "rows items"]:
+    """Return the rows of a structure, one column per item.
+
+    Args:
+        name: of ``STRUCTURES``: ``"tree"`` (all items, each half, each quarter, …, each item),
+            ``"ring"``, ``"cross"`` (a tree with pairs drawn across quarters) or one added to it; or
+            the rows themselves, (rows, items).
+        num_items: n.
+
+    Raises:
+        ValueError: an unknown name, a number of items that it cannot have, or rows without one
+            column per item.
+    """
+    return _rows("name", name, checks.positive_integer("num_items", num_items))
+
+
+def _rows(argument: str, given: str | Numbers, num_items: int) -> Float[np.ndarray, "rows items"]:
+    """Return the rows of a structure that was given as ``argument``."""
+    if isinstance(given, str):
+        if given not in STRUCTURES:
+            raise ValueError(f"{argument}: expected one of {sorted(STRUCTURES)}, got {given!r}")
+        given = STRUCTURES[given](num_items)
+    rows = np.asarray(checks.finite_array(argument, given, 2, "(rows, items)"))
+    if rows.shape[1] != num_items:
+        raise ValueError(
+            f"{argument}: expected {num_items} columns, one per item, got {rows.shape}"
+        )
+    return rows
 
 
 def semantic(structure: str | Numbers = "tree", num_items: int = 8) -> Task:
     """One-hot items with structured properties: X = I, Y the structure's rows (MHS Fig. 7)."""
     return Task(
         np.eye(checks.positive_integer("num_items", num_items)),
-        structure_rows(structure, num_items),
+        _rows("structure", structure, num_items),
     )
 
 
@@ -108,19 +143,3 @@ def contextual(
             f"item {i}, context {c}" for c in range(num_contexts) for i in range(num_items)
         ),
     )
-
-
-def structure_rows(structure: str | Numbers, num_items: int) -> np.ndarray:
-    """Return the rows (rows, items) of a structure given by name or as an array."""
-    return _rows("structure", structure, checks.positive_integer("num_items", num_items))
-
-
-def _rows(name: str, structure: str | Numbers, num_items: int) -> np.ndarray:
-    if isinstance(structure, str):
-        if structure not in STRUCTURES:
-            raise ValueError(f"{name}: expected one of {sorted(STRUCTURES)}, got {structure!r}")
-        return STRUCTURES[structure](num_items)
-    rows = np.asarray(checks.finite_array(name, structure, 2, "(rows, items)"))
-    if rows.shape[1] != num_items:
-        raise ValueError(f"{name}: expected {num_items} columns, one per item, got {rows.shape}")
-    return rows

@@ -1,26 +1,26 @@
 """Inputs and targets of a regression task, one sample per column."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Task:
-    """Inputs and targets of a regression task.
+    """Inputs and targets of a regression task: a pytree of two arrays, its names are static.
 
     Args:
         inputs: X, shape (N_in, P), one sample per column.
         targets: Y, shape (N_out, P).
         node_rows: rows of ``inputs`` or ``targets`` that belong to a named input or output node,
             ``{node: slice}``; needed only where there are several of them.
-        labels: a name per sample, for figures.
+        labels: a name per sample, for figures; kept as a tuple.
 
     Raises:
         ValueError: wrong number of axes, differing numbers of samples, non-finite entries, rows
@@ -29,8 +29,8 @@ class Task:
 
     inputs: Float[Array, "N_in P"]
     targets: Float[Array, "N_out P"]
-    node_rows: Mapping[object, slice] | None = None
-    labels: Sequence[str] | None = None
+    node_rows: Mapping[object, slice] | None
+    labels: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -59,7 +59,11 @@ class Task:
                 )
         if labels is not None:
             checks.several("labels", labels, inputs.shape[1])
-        _fill(self, inputs, targets, node_rows, labels)
+            labels = tuple(labels)
+        _fill(self, inputs, targets, dict(node_rows or {}) or None, labels)
+
+    def __repr__(self) -> str:
+        return f"Task(inputs {np.shape(self.inputs)}, targets {np.shape(self.targets)})"
 
     @property
     def num_samples(self) -> int:
@@ -67,19 +71,25 @@ class Task:
         return self.inputs.shape[1]
 
     def take(self, columns: Numbers | slice) -> "Task":
-        """Return the task of the samples ``columns`` alone: indices, a slice or a Boolean mask."""
-        columns = sample_indices(columns, self.num_samples)
-        labels = None if self.labels is None else tuple(self.labels[i] for i in columns)
-        return Task(self.inputs[:, columns], self.targets[:, columns], self.node_rows, labels)
+        """Return the task of the samples ``columns`` alone: indices, a slice or a Boolean mask.
+
+        Traced indices, as of a batch, are not checked, and their samples have no labels.
+
+        Raises:
+            ValueError: an index outside of the samples, a mask of the wrong length, or no sample.
+        """
+        columns = _sample_indices(columns, self.num_samples)
+        inputs, targets, labels = self.inputs[:, columns], self.targets[:, columns], self.labels
+        if labels is not None:
+            traced = isinstance(columns, jax.core.Tracer)
+            labels = None if traced else tuple(labels[index] for index in columns)
+        return _fill(object.__new__(Task), inputs, targets, self.node_rows, labels)
 
 
-def sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray:
-    """Return ``columns`` (indices, a slice or a Boolean mask) as indices of samples.
-
-    Raises:
-        ValueError: an index outside of the samples, a mask of the wrong length, or no sample.
-    """
-    num_samples = checks.positive_integer("num_samples", num_samples)
+def _sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray | Array:
+    """Return ``columns`` (indices, a slice or a Boolean mask) as indices, as ``Task.take`` says."""
+    if isinstance(columns, jax.core.Tracer):
+        return columns
     try:
         indices = np.atleast_1d(np.arange(num_samples)[columns])  # type: ignore[index]  # or an error
     except (IndexError, TypeError) as error:
@@ -91,24 +101,26 @@ def sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray:
     return indices
 
 
-def _flatten(task: Task):
-    rows = task.node_rows and tuple(
-        (node, rows.start, rows.stop, rows.step) for node, rows in task.node_rows.items()
-    )
-    return (task.inputs, task.targets), (rows, task.labels and tuple(task.labels))
-
-
-def _unflatten(static, arrays) -> Task:
-    rows, labels = static
-    task = object.__new__(Task)  # no checks: inside a transformation the leaves are tracers
-    _fill(task, *arrays, rows and {node: slice(*ends) for node, *ends in rows}, labels)
+def _fill(task: Task, inputs, targets, node_rows, labels) -> Task:
+    """Set the fields of a frozen task and return it."""
+    vars(task).update(inputs=inputs, targets=targets, node_rows=node_rows, labels=labels)
     return task
 
 
-def _fill(task: Task, *values) -> None:
-    """Set the fields of a frozen task."""
-    for field, value in zip(fields(Task), values, strict=True):
-        object.__setattr__(task, field.name, value)
+def _flatten(task: Task):
+    """Return the arrays as leaves and the names as static data; slices are not hashable yet."""
+    rows = task.node_rows and tuple(
+        (node, rows.start, rows.stop, rows.step) for node, rows in task.node_rows.items()
+    )
+    return (task.inputs, task.targets), (rows, task.labels)
+
+
+def _unflatten(names, arrays) -> Task:
+    """Return the task, without checks: inside a transformation its leaves are tracers."""
+    rows, labels = names
+    inputs, targets = arrays
+    rows = rows and {node: slice(*ends) for node, *ends in rows}
+    return _fill(object.__new__(Task), inputs, targets, rows, labels)
 
 
 jax.tree_util.register_pytree_node(Task, _flatten, _unflatten)

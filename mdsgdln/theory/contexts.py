@@ -4,11 +4,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
 from mdsgdln.statistics import modes
-from mdsgdln.tasks import contextual, structure_rows
-from mdsgdln.theory.modes import deep_mode, mode_losses
+from mdsgdln.tasks import contextual
+from mdsgdln.tasks.structures import _rows
+from mdsgdln.theory.trajectories import mode_losses, mode_trajectory
 
 
 def contextual_closed_form(
@@ -45,15 +46,15 @@ def contextual_closed_form(
         checks.non_negative("strengths", strength)
     if len(strengths) != 2:
         raise ValueError(f"strengths: expected (common, contextual), got {len(strengths)} numbers")
-    rows = structure_rows(structure, num_items)
+    rows = _rows("structure", structure, num_items)
     task = contextual(num_contexts, num_items, [structure] * num_contexts, structure)
     common = modes(task)
-    learned = deep_mode(times, common.singular_values, common.input_variances, strengths[0])
+    learned = mode_trajectory(times, common.singular_values, common.input_variances, strengths[0])
     spread = np.linalg.svd(rows - rows.mean(axis=1, keepdims=True), compute_uv=False)
     spread = spread[spread > 1e-9 * max(spread[0], 1.0)]  # σ of H̃
     share = np.sqrt((num_contexts - 1) / num_contexts)
     s, stop = spread * share / task.num_samples, 1 / task.num_samples  # stop = d/(C−1)
-    contextual_strengths = deep_mode(times, s, stop, strengths[1])
+    contextual_strengths = mode_trajectory(times, s, stop, strengths[1])
     gain = s[:, None] * contextual_strengths - stop * contextual_strengths**2 / 2
     return mode_losses(task, common, learned) - num_contexts * jnp.sum(gain, axis=0)
 

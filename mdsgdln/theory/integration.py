@@ -6,7 +6,7 @@ import diffrax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PyTree
 
-from mdsgdln.checks import Scalar
+from mdsgdln._checks import Scalar
 
 
 def integrate(

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mdsgdln import checks
+from mdsgdln import _checks as checks
 from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
-from mdsgdln.statistics import path_gate
+from mdsgdln.statistics import _path_gate
 from mdsgdln.tasks import Task
 
 
@@ -33,12 +33,12 @@ def path_gradient(
         ValueError: weights or task that do not fit, or gates that differ between neurons.
     """
     checks.instance("network", network, GatedNetwork)
-    network = network.reading(task)
-    network.check_weights(weights)
+    network = network._reading(task)
+    network._check_weights(weights)
     graph = network.graph
     gated_inputs = {  # g_p x_{s(p)}, (neurons of s(p), P)
         path: task.inputs[np.array(graph.node_rows[path[0]])]
-        * path_gate(network, path, task.num_samples)[None, :]
+        * _path_gate(network, path, task.num_samples)[None, :]
         for path in graph.paths
     }
     flow = {edge: jnp.zeros_like(weights[edge]) for edge in graph.edges}
@@ -46,14 +46,14 @@ def path_gradient(
         error = _path_error(network, weights, task, gated_inputs, path)
         edges = graph.path_edges(path)
         for position, edge in enumerate(edges):
-            before = path_product(weights, edges[:position])
-            after = path_product(weights, edges[position + 1 :])
+            before = _path_product(weights, edges[:position])
+            after = _path_product(weights, edges[position + 1 :])
             term = error if before is None else error @ before.T
             flow[edge] += term if after is None else after.T @ term
     return flow
 
 
-def path_product(weights: Mapping[Edge, Array], edges: tuple[Edge, ...]) -> Array | None:
+def _path_product(weights: Mapping[Edge, Array], edges: tuple[Edge, ...]) -> Array | None:
     """Return W_p, the product of the weights along ``edges``; None for the empty product."""
     return (
         reduce(lambda product, edge: weights[edge] @ product, edges[1:], weights[edges[0]])
@@ -75,6 +75,6 @@ def _path_error(
     error = targets @ gated_inputs[path].T  # P Σ^yx(p)
     for other in graph.paths:
         if other[-1] == path[-1]:
-            mapping: Any = path_product(weights, graph.path_edges(other))  # no path is empty
+            mapping: Any = _path_product(weights, graph.path_edges(other))  # no path is empty
             error -= mapping @ (gated_inputs[other] @ gated_inputs[path].T)  # P W_j Σ^x(j, p)
     return error / task.num_samples

@@ -12,17 +12,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers, Scalar
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
-from mdsgdln.statistics import Modes, effective_dataset, modes, path_gate
+from mdsgdln.statistics import Modes, _path_gate, effective_dataset, modes
 from mdsgdln.tasks import Task
 from mdsgdln.theory.integration import integrate
-from mdsgdln.theory.starts import starts_of
+from mdsgdln.theory.starts import _starts_of
 
 
-class Race(NamedTuple):
+class PathwayRace(NamedTuple):
     """Trajectories of all modes of all pathways.
 
     Attributes:
@@ -37,7 +37,7 @@ class Race(NamedTuple):
 def pathway_modes(network: GatedNetwork, task: Task) -> dict[Path, Modes]:
     """Return the modes of every path's effective dataset."""
     checks.instance("network", network, GatedNetwork)
-    network = network.reading(task)
+    network = network._reading(task)
     return {path: modes(effective_dataset(network, task, path)) for path in network.graph.paths}
 
 
@@ -63,13 +63,13 @@ def pathway_strengths(
     return strengths
 
 
-def race_reduction(
+def pathway_race(
     network: GatedNetwork,
     task: Task,
     starts: Numbers | Mapping[Path, Numbers],
     times: Numbers,
     path_modes: Mapping[Path, Modes] | None = None,
-) -> Race:
+) -> PathwayRace:
     """Integrate the race reduction of a two-layer gated network (MHS Eq. 6; NRR).
 
     ȧ_pα = 2 a_pα [s_pα − Σ_{j,β} (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα) a_jβ] with
@@ -87,20 +87,20 @@ def race_reduction(
     """
     checks.instance("network", network, GatedNetwork)
     times = checks.times(times)
-    network = network.reading(task)
+    network = network._reading(task)
     paths = network.graph.paths
     if any(len(path) != 3 for path in paths):
         raise ValueError(f"network: expected paths of two edges, got {paths!r:.120}")
     path_modes = pathway_modes(network, task) if path_modes is None else path_modes
     _check_modes(path_modes, paths)
-    by_path = starts_of(starts, {path: len(path_modes[path].singular_values) for path in paths})
+    by_path = _starts_of(starts, {path: len(path_modes[path].singular_values) for path in paths})
     for start in by_path.values():
         if not isinstance(start, jax.core.Tracer) and not (start > 0).all():
             raise ValueError(f"starts: expected numbers above 0, got {start.min()}")
-    drive, coupling = couplings(network, task, {path: path_modes[path] for path in paths})
+    drive, coupling = _couplings(network, task, {path: path_modes[path] for path in paths})
     power = np.sum(np.asarray(task.targets) ** 2) / (2 * task.num_samples)
     strengths, losses = _integrate(drive, coupling, power, list(by_path.values()), times)
-    return Race(dict(zip(paths, strengths, strict=True)), losses)
+    return PathwayRace(dict(zip(paths, strengths, strict=True)), losses)
 
 
 def _check_modes(path_modes: Mapping[Path, Modes], paths: Iterable[Path]) -> None:
@@ -112,7 +112,7 @@ def _check_modes(path_modes: Mapping[Path, Modes], paths: Iterable[Path]) -> Non
         checks.instance("path_modes", found, Modes)
 
 
-def couplings(
+def _couplings(
     network: GatedNetwork, task: Task, path_modes: Mapping[Path, Modes]
 ) -> tuple[Float[np.ndarray, " M"], Float[np.ndarray, "M M"]]:
     """Return s_pα, (M,), and (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα), (M, M), of all M modes.
@@ -123,7 +123,7 @@ def couplings(
     rows, responses, answers = network.graph.node_rows, [], []
     for path, found in path_modes.items():
         with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
-            gate = np.asarray(path_gate(network, path, task.num_samples))
+            gate = np.asarray(_path_gate(network, path, task.num_samples))
         inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate[None, :]
         left = np.zeros((len(task.targets), found.left.shape[1]))
         left[np.array(rows[path[2]])] = found.left

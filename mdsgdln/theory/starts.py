@@ -5,12 +5,12 @@ from collections.abc import Hashable, Mapping, Sequence
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from mdsgdln import checks
-from mdsgdln.checks import Numbers, Scalar
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.statistics import Modes
 
 
-def expected_start(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
+def expected_initial_strength(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
     """Return the expected effective balanced start a₀ = H (σ₁² + σ₂²) / 4 of every mode.
 
     While a mode is small, gradient flow grows c = (W₁v + W₂ᵀu)/2 as e^{st} and lets the difference
@@ -29,7 +29,7 @@ def expected_start(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
     return num_hidden * (first**2 + second**2) / 4
 
 
-def starts_of(
+def _starts_of(
     starts: Numbers | Mapping, num_modes: Mapping[Hashable, int]
 ) -> dict[Hashable, Float[Array, " modes"]]:
     """Return the start of every mode, {place: (modes,)}, a place being a path or an edge.
@@ -56,7 +56,9 @@ def starts_of(
     return found
 
 
-def measured_start(first: Numbers, second: Numbers, modes: Modes) -> Float[Array, "modes"]:
+def measured_initial_strength(
+    first: Numbers, second: Numbers, modes: Modes
+) -> Float[Array, "modes"]:
     """Return the effective balanced start a₀ = ‖(W₁v_α + W₂ᵀu_α)/2‖² of each mode of one draw.
 
     Args:

@@ -1,0 +1,1 @@
+"""What the chapters import, and what builds and checks the book."""

@@ -1,0 +1,214 @@
+"""Linear networks on tasks that violate an assumption of the linear theory by a set amount: Eq. 7.
+
+In the coordinates of the modes, U = V = 1: for Gaussian initial weights this is no restriction, and
+Σ^yx = S is diagonal.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import networks, statistics, sweeps, tasks, theory, training
+from mdsgdln_book.tables import Table
+
+STRENGTHS = np.array([1.0, 0.85, 0.7, 0.55, 0.4])  # s
+HIDDEN, SCALE = 200, 1e-3
+LEARNED = 0.01  # a curve is compared until this share of the loss is left
+
+
+def correlated_inputs(norm: float, seed: int) -> np.ndarray:
+    """Return Σ^x = D + ε B with the given off-diagonal norm; ε follows from it."""
+    variances, off_diagonal = common_causes(0.2, seed)
+    ratio = np.linalg.norm(variances) / np.linalg.norm(off_diagonal)
+    return variances + norm / np.sqrt(1 - norm**2) * ratio * off_diagonal
+
+
+def common_causes(spread: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return D and B: random variances, and what two random common causes of all of them add.
+
+    D + ε B is the Σ^x of inputs that owe the share ε of their variances to the causes.
+    """
+    rng = np.random.default_rng(seed)
+    variances = np.exp(spread * rng.normal(size=len(STRENGTHS)))
+    causes = rng.normal(size=(2, len(STRENGTHS)))
+    causes = causes / np.linalg.norm(causes, axis=0) * np.sqrt(variances)
+    return np.diag(variances), causes.T @ causes - np.diag(variances)
+
+
+def task_of(inputs: np.ndarray, strengths: np.ndarray = STRENGTHS) -> tasks.Task:
+    """Return a task with Σ^x = ``inputs`` and Σ^yx = S that a linear map solves completely."""
+    samples = np.sqrt(len(inputs)) * np.linalg.cholesky(inputs)
+    return tasks.Task(samples, np.diag(strengths) @ np.linalg.solve(inputs, samples))
+
+
+def network_of(task: tasks.Task, hidden: int = HIDDEN) -> networks.LinearNetwork:
+    """Return the linear network with one hidden layer for a task."""
+    return networks.LinearNetwork((len(task.inputs), hidden, len(task.targets)))
+
+
+def closed_form(task, times, start):
+    """Return the loss that Eq. 7 predicts, whether or not its assumptions hold."""
+    modes = statistics.modes(task)
+    strengths = theory.mode_trajectory(times, modes.singular_values, modes.input_variances, start)
+    return theory.mode_losses(task, modes, strengths)
+
+
+def deviation(curve, losses) -> float:
+    """Return area between over area below, until hardly any of the loss is left."""
+    kept = losses > LEARNED * losses[0]
+    return jnp.sum(kept * jnp.abs(curve - losses)) / jnp.sum(kept * losses)
+
+
+def run(task, seed: int, rate: float, num_steps: int, every: int = 5, scale=SCALE):
+    """Train a linear network from random weights; record its map W₂W₁ every few steps.
+
+    Returns the initial weights, the effective starts drawn with them, times, losses and maps.
+    """
+    network = network_of(task)
+    weights = network.init(jax.random.key(seed), scale)
+    trained = training.train(
+        network, weights, task, rate, num_steps, observe=network_map, every=every
+    )
+    start = theory.measured_initial_strength(*weights, statistics.modes(task))
+    return weights, start, rate * jnp.arange(num_steps), trained.losses, trained.observed
+
+
+def network_map(weights):
+    """Return W = W₂W₁."""
+    return weights[1] @ weights[0]
+
+
+def alignment(maps, modes, index: int):
+    """Return how well W sends v_α to u_α and nothing else there, 1 for exactly, shape (T,)."""
+    left, right = modes.left[:, index], modes.right[:, index]
+    entering, leaving = maps @ right, jnp.einsum("o,toi->ti", left, maps)
+    inner = entering @ left
+    return inner**2 / jnp.linalg.norm(entering, axis=1) / jnp.linalg.norm(leaving, axis=1), inner
+
+
+# Experiments -------------------------------------------------------------------------------------
+
+
+def correlated(norm: float, seed: int) -> dict:
+    """Train on inputs that are correlated between modes."""
+    return _measure(correlated_inputs(norm, seed), seed, rate=0.01, num_steps=6000)
+
+
+def uneven(share: float, seed: int) -> dict:
+    """Train on inputs of unequal variances that owe ``share`` of them to two common causes."""
+    variances, off_diagonal = common_causes(0.7, seed)
+    return _measure(variances + share * off_diagonal, seed, rate=0.002, num_steps=15_000)
+
+
+def _measure(inputs: np.ndarray, seed: int, rate: float, num_steps: int, every: int = 2) -> dict:
+    """Return how Eq. 7 and the free reduction do with Σ^x = ``inputs``, and the strongest mode."""
+    task = task_of(inputs)
+    weights, start, times, losses, maps = run(task, seed, rate, num_steps, every)
+    network, modes = network_of(task), statistics.modes(task)
+    s, d = modes.singular_values, modes.input_variances
+    aligned, strength = alignment(maps, modes, 0)
+    tenth = jnp.argmax(strength >= 0.1 * s[0] / d[0])
+    expected = jnp.log((s[0] / (d[0] * start[0]) - 1) / 9) / (2 * s[0])
+    learned = jnp.argmax(losses <= LEARNED * losses[0]) // every
+    from_scale = closed_form(task, times, theory.expected_initial_strength(HIDDEN, SCALE))
+    free = theory.predict_losses(network, task, SCALE, times, step=rate)
+    free_drawn = theory.predict_losses(network, task, weights, times, step=rate)
+    return {
+        "closed": deviation(from_scale, losses),
+        "closed_drawn": deviation(closed_form(task, times, start), losses),
+        "free": deviation(free, losses),
+        "free_drawn": deviation(free_drawn, losses),
+        "end": (losses[0] - jnp.sum(s**2 / d) / 2) / losses[0],  # where Eq. 7 ends
+        "half": _half(from_scale, times) / _half(losses, times),
+        "tenth": times[tenth * every] / expected,
+        "tenth_alignment": aligned[tenth],
+        "end_alignment": aligned[learned],
+        "left": losses[-1] / losses[0],
+        "coupling": modes.coupling,
+    }
+
+
+def _half(losses, times) -> float:
+    """Return when half of what a curve loses is lost."""
+    return times[np.argmax(losses <= (losses[0] + losses[-1]) / 2)]
+
+
+def conditioned(condition: float, seed: int) -> dict:
+    """Train on uncorrelated inputs with variances from 1 to 1/condition in random order."""
+    variances = np.geomspace(1, 1 / condition, len(STRENGTHS))
+    variances = np.random.default_rng(seed).permutation(variances)
+    task = task_of(np.diag(variances))
+    _, start, times, losses, maps = run(task, seed, rate=0.003, num_steps=10_000)
+    modes = statistics.modes(task)
+    final = modes.singular_values / modes.input_variances
+    alignments = []
+    for mode in range(len(STRENGTHS)):
+        aligned, strength = alignment(maps, modes, mode)
+        alignments.append(aligned[jnp.argmax(strength >= 0.1 * final[mode])])
+    expected = theory.expected_initial_strength(HIDDEN, SCALE)
+    return {
+        "closed": deviation(closed_form(task, times, expected), losses),
+        "closed_drawn": deviation(closed_form(task, times, start), losses),
+        "alignment": jnp.stack(alignments),
+        "left": losses[-1] / losses[0],
+    }
+
+
+def large_starts(layers: str, size: float, seed: int) -> dict:
+    """Train on whitened inputs from Hσ² = ``size`` in the "first" layer, or in "both"."""
+    task, rate = task_of(np.eye(len(STRENGTHS))), 0.005
+    sigma = np.sqrt(size / HIDDEN)
+    scale = [sigma, sigma if layers == "both" else 0.0]
+    weights, _, times, losses, _ = run(task, seed, rate, num_steps=10_000, scale=scale)
+    start = theory.expected_initial_strength(HIDDEN, scale)
+    imbalance = jnp.sum(weights[0] ** 2, axis=0) - jnp.sum(weights[1] ** 2, axis=1)
+    strengths = unbalanced_mode(times, STRENGTHS, 1.0, jnp.abs(imbalance))
+    loss = jnp.sum(STRENGTHS**2) / 2 - jnp.sum(
+        STRENGTHS[:, None] * strengths - strengths**2 / 2, axis=0
+    )
+    free = theory.predict_losses(network_of(task), task, weights, times, step=rate)
+    return {
+        "closed": deviation(closed_form(task, times, start), losses),
+        "unbalanced": deviation(loss, losses),
+        "free": deviation(free, losses),
+        "left": losses[-1] / losses[0],
+    }
+
+
+def unbalanced_mode(times, s, d, imbalance):
+    """Return a(t) of aligned modes with conserved imbalance c = p² − q² > 0 that start at q = 0.
+
+    z = q/p obeys ż = s − d c z − s z², and a = p q = c z / (1 − z²). Shape (modes, T).
+    """
+    s, c = s[:, None], imbalance[:, None]
+    rate = jnp.sqrt(4 * s**2 + (d * c) ** 2)
+    upper, lower = (rate - d * c) / (2 * s), -(rate + d * c) / (2 * s)  # roots of ż
+    decayed = upper / lower * jnp.exp(-rate * times[None, :])  # (z − z₊)/(z − z₋)
+    ratio = (upper - lower * decayed) / (1 - decayed)
+    return c * ratio / (1 - ratio**2)
+
+
+TABLES = {
+    "assumptions_condition": Table(
+        conditioned, sweeps.grid(condition=[1, 3, 10, 30, 100], seed=range(20)), seconds=4
+    ),
+    "assumptions_data": Table(
+        correlated,
+        sweeps.grid(norm=[0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75], seed=range(20)),
+        seconds=8,
+    ),
+    "assumptions_uneven": Table(
+        uneven,
+        sweeps.grid(share=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], seed=range(20)),
+        seconds=8,
+    ),
+    "assumptions_starts": Table(
+        large_starts,
+        sweeps.grid(
+            layers=["first", "both"],
+            size=[1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0],
+            seed=range(10),
+        ),
+        seconds=8,
+    ),
+}

@@ -1,0 +1,210 @@
+"""ReLU networks in contexts, as published, and gated networks that may imitate them."""
+
+from functools import lru_cache, partial
+from itertools import combinations
+
+import jax
+import jax.numpy as jnp
+
+from mdsgdln import gates, networks, reln, sweeps, tasks, training
+from mdsgdln_book.tables import Table
+
+# MHS App. H: hidden neurons of the ReLU network and of a pathway, σ, steps, step of the summed loss
+RELU_HIDDEN, PATHWAY_HIDDEN, SCALE = 700, 100, 0.005 / 700
+NUM_STEPS, SUM_STEP = 8001, 0.001
+NUM_ITEMS, EVERY = 8, 400  # steps between two looks at the neurons
+FARTHEST = (0, 1, 2, 4, 24)  # samples by which a neuron's pattern may differ from one by context
+STRUCTURES = {
+    "3 contexts": ["tree"] * 3,
+    "tree, ring, cross": ["tree", "ring", "cross"],
+    "4 contexts": ["tree"] * 4,
+    "5 contexts": ["tree"] * 5,
+}
+
+
+def setup(case: str):
+    """Return the task, the learning rate and the ReLU network."""
+    structures = STRUCTURES["3 contexts" if case == "trees" else case]
+    task = tasks.contextual(len(structures), NUM_ITEMS, structures)
+    relu = networks.ReLUNetwork((len(task.inputs), RELU_HIDDEN, len(task.targets)))
+    return task, SUM_STEP * task.num_samples, relu
+
+
+def candidates(case: str, seed: int) -> dict:
+    """Train the ReLU network and each candidate; return deviations and thinned loss curves."""
+    task, rate, relu = setup(case)
+    num_contexts = len(STRUCTURES[case])
+    relu_key, *keys = jax.random.split(jax.random.key(seed), 5)
+
+    def losses(network, scale, key):
+        return training.train(network, network.init(key, scale), task, rate, NUM_STEPS).losses
+
+    reference = losses(relu, SCALE, relu_key)
+    curves = {"relu": reference}
+    all_but_one = networks.contextual_pathways(task, num_contexts, num_contexts - 1, PATHWAY_HIDDEN)
+    curves["all_but_one"] = losses(all_but_one, SCALE, keys[0])
+    curves["doubled"] = losses(all_but_one, _doubled(all_but_one), keys[0])
+    one = networks.contextual_pathways(task, num_contexts, 1, PATHWAY_HIDDEN)
+    curves["one_context"] = losses(one, SCALE, keys[1])
+    num_pairs = num_contexts * (num_contexts - 1) // 2
+    width = PATHWAY_HIDDEN * (num_contexts + 1) // (num_pairs + 1)  # the same neurons in all
+    curves["pairs"] = losses(
+        networks.contextual_pathways(task, num_contexts, 2, width), SCALE, keys[2]
+    )
+    deviations = {name: reln.deviation(curve, reference) for name, curve in curves.items()}
+    del deviations["relu"]
+    return deviations | {f"{name}_losses": curve[::80] for name, curve in curves.items()}
+
+
+def _doubled(network: networks.GatedNetwork) -> dict:
+    """Return σ per edge, doubled where it belongs to a contextual pathway (MHS App. H)."""
+    return {edge: SCALE * (1 if "pathway 0" in edge else 2) for edge in network.graph.edges}
+
+
+def larger_starts(case: str, ratio: float, seed: int) -> dict:
+    """Return the deviation of the all-but-one network with ``ratio`` times the ReLU network's σ."""
+    task, rate, relu = setup(case)
+    keys = jax.random.split(jax.random.key(seed))
+    gated = networks.contextual_pathways(task, 3, 2, PATHWAY_HIDDEN)
+    reference, losses = (
+        training.train(network, network.init(key, scale), task, rate, NUM_STEPS).losses
+        for network, key, scale in zip((relu, gated), keys, (SCALE, SCALE * ratio), strict=True)
+    )
+    return {
+        "deviation": reln.deviation(losses, reference),
+        "summed_loss": losses.sum() / reference.sum(),
+    }
+
+
+def frozen(case: str, time: float, seed: int) -> dict:
+    """Freeze the gates at ``time``, in units of the time at which a tenth of the loss is gone."""
+    task, rate, relu = setup(case)
+    weights = relu.init(jax.random.key(seed), SCALE)
+    early = training.train(relu, weights, task, rate, 1000).losses
+    tenth = jnp.argmax(early < 0.9 * early[0])
+    step = jnp.round(time * tenth)
+    run = reln.train_side_by_side(relu, weights, task, rate, NUM_STEPS, freeze_at=step)
+    return {
+        "step": step,
+        "learned": 1 - run.losses[step.astype(int)] / run.losses[0],
+        "deviation": reln.deviation(run.gated_losses, run.losses),
+        "summed_loss": run.gated_losses.sum() / run.losses.sum(),
+    }
+
+
+def heaviest(patterns, masses, number):
+    """Give every neuron the nearest of the ``number`` patterns with most mass, of two the heavier.
+
+    Shapes: patterns (H, P), one row a neuron; masses (H,). The result is (H, P).
+    """
+    same = (patterns[:, None] == patterns[None]).all(axis=2)
+    first = jnp.argmax(same, axis=1) == jnp.arange(len(same))  # one neuron stands for its pattern
+    mass = jnp.where(first, same @ masses, -1)
+    rank = jnp.argsort(jnp.argsort(-mass))
+    kept = rank < jnp.minimum(number, first.sum())
+    distance = jnp.abs(patterns[:, None] - patterns[None]).sum(axis=2) + rank[None] / len(patterns)
+    return patterns[jnp.argmin(jnp.where(kept[None], distance, jnp.inf), axis=1)]
+
+
+@lru_cache(maxsize=8)
+def trained(case: str, seed: int) -> training.Run:
+    """Train the ReLU network once for all numbers of patterns."""
+    task, rate, relu = setup(case)
+    return training.train(relu, relu.init(jax.random.key(seed), SCALE), task, rate, NUM_STEPS)
+
+
+def given_at_the_end(case: str, number: int, seed: int) -> dict:
+    """Train anew, from the same weights, with the ``number`` heaviest gates of the end fixed."""
+    task, rate, relu = setup(case)
+    weights = relu.init(jax.random.key(seed), SCALE)
+    reference = trained(case, seed)
+    (patterns,) = relu.gates(reference.weights, task.inputs)
+    patterns = heaviest(patterns, (reference.weights[0] ** 2).sum(axis=1), number)
+    edges = [("input", "hidden"), ("hidden", "output")]
+    sizes = dict(zip(("input", "hidden", "output"), relu.sizes, strict=True))
+    gated = networks.GatedNetwork(sizes, edges, {"hidden": patterns})
+    losses = training.train(
+        gated, dict(zip(edges, weights, strict=True)), task, rate, NUM_STEPS
+    ).losses
+    return {
+        "deviation": reln.deviation(losses, reference.losses),
+        "summed_loss": losses.sum() / reference.losses.sum(),
+    }
+
+
+@partial(jax.jit, static_argnames="case")
+def patterns_of_neurons(case: str, scale: float, seed: int) -> dict:
+    """Return shares of the weight norm by kind of pattern, every 400 steps.
+
+    A neuron's norm is ‖input weights‖ ‖output weights‖. ``contextual`` (times, 3, 5): on in one,
+    two or three contexts, whichever is nearest, and different on 0, 1, 2, up to 4, more samples.
+    """
+    task, rate, network = setup(case)
+    subsets = [list(combinations(range(3), k)) for k in (1, 2, 3)]
+    ideal = [gates.context_gates(NUM_ITEMS, 3, some) for some in subsets]
+
+    def shares(weights):
+        first, second = weights
+        norm = jnp.linalg.norm(first, axis=1) * jnp.linalg.norm(second, axis=0)
+        norm = norm / norm.sum()
+        on = (first @ task.inputs > 0).astype(float)
+        distance = jnp.stack(  # to the nearest pattern that is on in 1, 2, 3 contexts
+            [jnp.abs(on[:, None] - some[None]).sum(axis=2).min(axis=1) for some in ideal], axis=1
+        )
+        nearest = jax.nn.one_hot(jnp.argmin(distance, axis=1), 3)
+        band = jnp.searchsorted(jnp.array(FARTHEST), distance.min(axis=1))
+        by_item = on.reshape(-1, 3, NUM_ITEMS).sum(axis=1)
+        item_only = ((by_item == 0) | (by_item == 3)).all(axis=1) & (distance[:, 2] > 0)
+        return {
+            "contextual": jnp.einsum("h,hk,hb->kb", norm, nearest, jax.nn.one_hot(band, 5)),
+            "two_within_four": jnp.sum(norm * (distance[:, 1] <= 4)),
+            "single": jnp.sum(norm * (on.sum(axis=1) == 1)),
+            "item_only": jnp.sum(norm * item_only),
+        }
+
+    weights = network.init(jax.random.key(seed), scale)
+    run = training.train(network, weights, task, rate, NUM_STEPS, observe=shares, every=EVERY)
+    return run.observed | {"losses": run.losses[::EVERY]}
+
+
+TABLES = {
+    "context_candidates": Table(
+        candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5)), seconds=20
+    ),
+    "hidden_fit": Table(
+        larger_starts,
+        sweeps.grid(
+            case=["trees", "tree, ring, cross"],
+            ratio=[0.25, 0.5, 0.7071, 1.0, 1.4142, 2.0, 2.8284, 4.0],
+            seed=range(3),
+        ),
+        seconds=9,
+    ),
+    "exact_freezing": Table(
+        frozen,
+        sweeps.grid(
+            case=["3 contexts", "tree, ring, cross", "4 contexts"],
+            time=[0.0, 0.5, 0.7, 0.85, 1.0, 1.5, 2.0, 3.0, 6.0, 12.0],
+            seed=range(3),
+        ),
+        seconds=13,
+    ),
+    "exact_patterns": Table(
+        given_at_the_end,
+        sweeps.grid(
+            case=["3 contexts", "tree, ring, cross"],
+            number=[1, 2, 3, 4, 6, 8, 16, 32, 64, 700],
+            seed=range(3),
+        ),
+        seconds=11,
+    ),
+    "neuron_patterns": Table(
+        patterns_of_neurons,
+        sweeps.grid(
+            case=["trees", "tree, ring, cross"],
+            scale=[0.005 / 700, 1e-3, 1e-2, 0.05],
+            seed=range(3),
+        ),
+        seconds=8,
+    ),
+}

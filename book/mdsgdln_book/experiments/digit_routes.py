@@ -1,0 +1,124 @@
+"""Digits routed between ten domains: errors on trained and untrained pairs.
+
+What a gated linear network learns depends on the second moments of each domain alone, and not on
+orthogonal transformations of its inputs and targets (chapter on naturalistic data). So every domain
+is given in the coordinates of its principal components and of its own labels, where all domains
+are alike.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import sweeps, tasks
+from mdsgdln_book.tables import Table
+
+NUM_DOMAINS, HIDDEN = 10, 64
+RECORDS = (0, 30, 100, 300, 1000)  # steps
+
+
+class Pictures(NamedTuple):
+    """Pictures split in two, centred by the training set's means, and its second moments."""
+
+    variances: np.ndarray  # λ, eigenvalues of Σ^x, (pixels,)
+    components: np.ndarray  # V, its eigenvectors, (pixels, pixels)
+    input_output: np.ndarray  # Σ^yx V, (classes, pixels)
+    train: tasks.Task
+    test: tasks.Task
+    target_mean: np.ndarray  # what an answer is compared with lacks it, (classes, 1)
+
+
+def split(whole: tasks.Task, num_train: int) -> Pictures:
+    """Split pictures at random, always in the same way."""
+    order = np.random.default_rng(0).permutation(whole.num_samples)
+    parts = [whole.take(order[:num_train]), whole.take(order[num_train:])]
+    mean_x, mean_y = (
+        np.mean(rows, axis=1, keepdims=True) for rows in (parts[0].inputs, parts[0].targets)
+    )
+    train, test = (tasks.Task(part.inputs - mean_x, part.targets - mean_y) for part in parts)
+    variances, components = np.linalg.eigh(train.inputs @ train.inputs.T / num_train)
+    input_output = train.targets @ train.inputs.T / num_train @ components
+    return Pictures(variances, components, input_output, train, test, mean_y)
+
+
+DIGITS = split(tasks.digits(), 1200)
+
+
+def error_rates(maps: jax.Array, pictures: Pictures) -> jax.Array:
+    """Return the share of test pictures that each map (…, 10, pixels) gets wrong."""
+    answers = maps @ (pictures.components.T @ pictures.test.inputs) + pictures.target_mean
+    classes = np.argmax(pictures.test.targets + pictures.target_mean, axis=0)
+    return jnp.mean((jnp.argmax(answers, axis=-2) != classes).astype(float), axis=-1)
+
+
+def learning_rate(num_trained: int, scale: float) -> jax.Array:
+    """Return a step size at which training is stable: the loss is steeper at large weights."""
+    return 5 / num_trained * jnp.minimum(1.0, 2.5 / scale**4)
+
+
+def initial_weights(key: jax.Array, num_pixels: int, scale: float) -> dict[str, jax.Array]:
+    """Draw orthogonal weights: one matrix a domain into, one within, one a domain out of."""
+    draw = jax.nn.initializers.orthogonal()
+    keys = jax.random.split(key, 2 * NUM_DOMAINS + 1)
+    into = jnp.stack([draw(k, (HIDDEN, num_pixels), float) for k in keys[:NUM_DOMAINS]])
+    out = jnp.stack([draw(k, (10, HIDDEN), float) for k in keys[NUM_DOMAINS:-1]])
+    return {"in": scale * into, "hidden": scale * draw(keys[-1], (HIDDEN, HIDDEN), float)} | {
+        "out": scale * out
+    }
+
+
+def routes(weights: dict[str, jax.Array]) -> jax.Array:
+    """Return the linear map of every pair, (input domain, output domain, classes, pixels)."""
+    return jnp.einsum("joh,ihp->ijop", weights["out"], weights["hidden"] @ weights["in"])
+
+
+def train(weights, pictures: Pictures, trained: np.ndarray, rate: float, records=RECORDS):
+    """Descend the loss; return losses and the maps of all pairs at the steps of ``records``.
+
+    The loss lacks a constant: it is the mean over input domains of the sum over trained outputs of
+    tr(A Σ^x Aᵀ)/2 − tr(A Σ^yxᵀ).
+    """
+    mask = trained.astype(float)[:, :, None, None] / len(trained)
+
+    def loss(weights):
+        maps = routes(weights)
+        return jnp.sum(mask * (pictures.variances * maps / 2 - pictures.input_output) * maps)
+
+    def step(weights, _):
+        value, gradient = jax.value_and_grad(loss)(weights)
+        return jax.tree.map(lambda w, g: w - rate * g, weights, gradient), value
+
+    losses, maps = [], [routes(weights)]
+    for length in np.diff(records).tolist():
+        weights, values = jax.lax.scan(step, weights, length=length)
+        losses.append(values)
+        maps.append(routes(weights))
+    return jnp.concatenate(losses), jnp.stack(maps)
+
+
+@partial(jax.jit, static_argnames="num_trained")
+def experiment(num_trained: int, scale: float, seed: int) -> dict:
+    """Train one network; return test error rates of trained and of untrained pairs over time."""
+    trained = tasks.trained_routes(NUM_DOMAINS, num_trained)
+    weights = initial_weights(jax.random.key(seed), 64, scale)
+    losses, maps = train(weights, DIGITS, trained, learning_rate(num_trained, scale))
+    errors = jax.lax.map(lambda some: error_rates(some, DIGITS), maps)
+    return {
+        "trained_error": jnp.mean(errors[:, trained], axis=1),
+        "untrained_error": jnp.mean(errors[:, ~trained], axis=1),
+        "fall": losses[-1] - losses[0],
+    }
+
+
+TABLES = {
+    "digit_routes": Table(
+        experiment,
+        sweeps.grid(
+            num_trained=[1, 2, 3, 4, 5, 7, 9], scale=[0.1, 0.2, 0.5, 1.0, 2.0, 4.0], seed=range(5)
+        ),
+        seconds=9,
+    )
+}

@@ -1,0 +1,230 @@
+"""The map of the equivalence: how far all-but-one networks are from ReLU networks."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import gates, networks, reln, sweeps, tasks, theory, training
+from mdsgdln_book.tables import Table
+
+SUM_STEP, CHUNK = 0.004, 100  # step on the summed loss; steps between two looks at the loss
+FALLEN = 0.01  # a run ends when both losses are below this share of their start
+NUM_ITEMS, LEVEL = (
+    8,
+    0.01,
+)  # of driven neurons: their task, and what they have learned when compared
+KINDS = {
+    "trees": ["tree"],
+    "rings": ["ring"],
+    "cross": ["cross"],
+    "mixed": ["tree", "ring", "cross"],
+}
+
+
+def setup(case: str, hidden: int):
+    """Return the task of "C contexts, n items, kind", the ReLU network and the gated one."""
+    contexts, items, kind = case.split(", ")
+    num_contexts, num_items = int(contexts.split()[0]), int(items.split()[0])
+    structures = [KINDS[kind][c % len(KINDS[kind])] for c in range(num_contexts)]
+    task = tasks.contextual(num_contexts, num_items, structures)
+    relu = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
+    width = hidden // (num_contexts + 1)  # as many neurons in all
+    gated = networks.contextual_pathways(task, num_contexts, num_contexts - 1, width)
+    return task, relu, gated
+
+
+def max_steps(num_contexts: int, hidden: int, scale, sum_step=SUM_STEP):
+    """Return twice the race law's time for a mode of strength κ = 1, and 500 steps more."""
+    start = theory.expected_initial_strength(hidden // (num_contexts + 1), scale)
+    units = jnp.maximum(jnp.log(1 / start), 1) / 2
+    return 2 * theory.learning_time(num_contexts, num_contexts - 1) * units / sum_step + 500
+
+
+@partial(jax.jit, static_argnames="longest")
+def side_by_side(pairs, task, limit, sum_step=SUM_STEP, longest=8000):
+    """Train networks until all have learned; return their losses, zero after the end."""
+    rate = sum_step * task.num_samples
+    names = range(len(pairs))
+
+    def unfinished(state):
+        step, _, _, now = state
+        return (step < limit) & (step < longest) & jnp.any(now > FALLEN)
+
+    def chunk(state):
+        step, weights, losses, _ = state
+        runs = [training.train(pairs[k][0], weights[k], task, rate, CHUNK) for k in names]
+        fresh = jnp.stack([run.losses for run in runs])
+        losses = jax.lax.dynamic_update_slice(losses, fresh, (0, step))
+        return step + CHUNK, [run.weights for run in runs], losses, fresh[:, -1] / losses[:, 0]
+
+    begin = jnp.zeros((len(pairs), longest))
+    state = 0, [weights for _, weights in pairs], begin, jnp.ones(len(pairs))
+    step, _, losses, now = jax.lax.while_loop(unfinished, chunk, state)
+    return losses, step, now
+
+
+def compared(case: str, hidden: int, scale: float, seed: int) -> dict:
+    """Return how far the gated network's loss is from the ReLU network's, and on which side."""
+    task, relu, gated = setup(case, hidden)
+    limit = max_steps(int(case[0]), hidden, scale)
+    (reference, losses), steps, now = side_by_side(both(relu, gated, scale, seed), task, limit)
+    return difference(losses, reference) | {
+        "relu_left": now[0],
+        "gated_left": now[1],
+        "steps": steps,
+    }
+
+
+def with_step(case: str, sum_step: float, seed: int) -> dict:
+    """Return deviation and signed difference at σ = 1e-5, 700 neurons, for a step."""
+    task, relu, gated = setup(case, 700)
+    pairs = both(relu, gated, 1e-5, seed)
+    (reference, losses), _, _ = side_by_side(pairs, task, 12_000, sum_step, longest=12_000)
+    return difference(losses, reference)
+
+
+def both(relu, gated, scale, seed):
+    """Return the two networks, each with its initial weights."""
+    keys = jax.random.split(jax.random.key(seed))
+    return [(net, net.init(key, scale)) for net, key in zip((relu, gated), keys, strict=True)]
+
+
+@jax.jit
+def difference(losses, reference):
+    """Return the deviation from a reference, and the difference with its sign."""
+    return {
+        "deviation": reln.deviation(losses, reference),
+        "signed": jnp.sum(losses - reference) / jnp.sum(reference),
+    }
+
+
+# Why all-but-one networks are early or late ------------------------------------------------------
+
+
+def from_starts(contexts: int, scale: float, seed: int) -> dict:
+    """Return signed differences from the ReLU network for starts and costs, and the starts.
+
+    "same": the ReLU network's σ. "counted": its neurons, shared out. "driven": what its neurons
+    have grown to. "taxed": contextual pathways pay for their gates.
+    """
+    hidden = 700
+    task, relu, free = setup(f"{contexts} contexts, {NUM_ITEMS} items, trees", hidden)
+    width = hidden // (contexts + 1)
+    cost = np.sqrt(NUM_ITEMS / (NUM_ITEMS + contexts))
+    taxed = all_but_one(task, contexts, width, cost)
+    keys = jax.random.split(jax.random.key(seed))
+    weights = relu.init(keys[0], scale)
+    counted = hidden / 4, hidden / (2 * contexts)
+    starts = {
+        "same": (free, (width / 2, width / 2)),
+        "counted": (free, counted),
+        "counted_taxed": (taxed, counted),
+        "driven": (free, driven_starts(relu, weights, task, contexts, scale, 1.0)),
+        "driven_taxed": (taxed, driven_starts(relu, weights, task, contexts, scale, cost)),
+    }
+    pairs = [(relu, weights)]
+    for network, (common, contextual) in starts.values():
+        scales = {
+            edge: scale * jnp.sqrt(2 * (common if "pathway 0" in edge else contextual) / width)
+            for edge in network.graph.edges
+        }
+        pairs.append((network, network.init(keys[1], scales)))
+    losses, _, _ = side_by_side(pairs, task, max_steps(contexts, hidden, scale))
+    results = {"common_start": starts["driven"][1][0], "start": starts["driven"][1][1]}
+    results["start_taxed"] = starts["driven_taxed"][1][1]
+    for name, curve in zip(starts, losses[1:], strict=True):
+        results |= {f"{name}_{kind}": v for kind, v in difference(curve, losses[0]).items()}
+    return results
+
+
+def all_but_one(task, num_contexts, num_hidden, cost):
+    """Return the candidate with contextual gates of ``cost`` where they are on."""
+    subsets = [range(num_contexts)]
+    subsets += [[c for c in range(num_contexts) if c != off] for off in range(num_contexts)]
+    masks = np.ones((num_contexts + 1, len(task.inputs)))
+    masks[1:, NUM_ITEMS:] = 0
+    on = np.array(gates.context_gates(NUM_ITEMS, num_contexts, subsets), float)
+    on[1:] *= cost
+    return networks.pathways(task, on, num_hidden, masks)
+
+
+def driven_starts(relu, weights, task, num_contexts, scale, cost):
+    """Return the starts, in σ², of a common and of contextual pathways that match the neurons."""
+    network = all_but_one(task, num_contexts, 1, cost)
+    found = list(theory.pathway_modes(network, task).values())
+    small = all_but_one(task, num_contexts, [len(m.singular_values) for m in found], cost)
+    units = {}
+    for path, modes in zip(small.graph.paths, found, strict=True):
+        into, out = small.graph.path_edges(path)
+        units |= {into: jnp.asarray(modes.right.T), out: jnp.asarray(modes.left)}
+    left_over = task.targets - task.targets @ (np.linalg.pinv(task.inputs) @ task.inputs)
+
+    def pathways(common, contextual):
+        return {
+            e: scale * jnp.sqrt(common if "pathway 0" in e else contextual) * w
+            for e, w in units.items()
+        }
+
+    grow = partial(_grow, relu, weights, small, task)
+    common = grow(pathways(1.0, 0.0), task.targets, raw=True)
+    return common, grow(pathways(common, 1.0), left_over, raw=False)
+
+
+@partial(jax.jit, static_argnames="raw")
+def _grow(relu, neurons, small, task, modes, pattern, raw):
+    """Drive neurons and pathways by one error; return their ratio at ``LEVEL`` of the pattern."""
+
+    def outputs(neurons, modes):
+        return relu.apply(neurons, task.inputs), small.apply(modes, task.inputs)
+
+    def share(output):
+        return jnp.sum(pattern * output) / jnp.sum(pattern**2)
+
+    def step(state):
+        step, neurons, modes, _ = state
+        kept = {e: w * ("pathway 0" in e) for e, w in modes.items()}
+        error = task.targets - (0 if raw else small.apply(kept, task.inputs))
+        learned, pull = jax.vjp(outputs, neurons, modes)
+        slope = pull((SUM_STEP * error,) * 2)
+        neurons, modes = jax.tree.map(jnp.add, (neurons, modes), slope)
+        return step + 1, neurons, modes, jnp.array([share(y) for y in learned])
+
+    def unfinished(state):
+        return (state[3][0] < LEVEL) & (state[0] < 4000)
+
+    learned = jax.lax.while_loop(unfinished, step, (0, neurons, modes, jnp.zeros(2)))[3]
+    return learned[0] / learned[1]
+
+
+TABLES = {
+    "exactness": Table(
+        compared,
+        sweeps.grid(
+            case=[
+                f"{contexts} contexts, {items} items, {kind}"
+                for items, kind in [(8, "trees"), (4, "trees"), *((8, k) for k in list(KINDS)[1:])]
+                for contexts in range(2, 6)
+            ],
+            hidden=[50, 200, 700],
+            scale=[1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
+            seed=range(3),
+        ),
+        seconds=5,
+    ),
+    "exactness_starts": Table(
+        from_starts,
+        sweeps.grid(contexts=range(2, 6), scale=[1e-7, 1e-5, 1e-3, 1e-2], seed=range(3)),
+        seconds=15,
+    ),
+    "exactness_step": Table(
+        with_step,
+        sweeps.grid(
+            case=["3 contexts, 8 items, trees", "4 contexts, 8 items, trees"],
+            sum_step=[0.001, 0.004],
+            seed=range(3),
+        ),
+        seconds=9,
+    ),
+}

@@ -1,0 +1,108 @@
+"""All families of context subsets as pathways beside the common one: whose loss sums to least."""
+
+from functools import lru_cache
+from itertools import combinations, permutations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import gates, networks, sweeps, tasks, theory
+from mdsgdln.theory import integration
+from mdsgdln_book.tables import Table
+
+NUM_PARTS = 8  # the last one is filled up with the last family
+HIDDEN = 100  # neurons of a pathway in the family of all but one
+LENGTH, NUM_TIMES = 1.5, 301  # of a race, in units of P ln(1/a₀)/2; the slowest item mode has κ = 1
+
+
+def context_subsets(num_contexts: int) -> list[tuple[int, ...]]:
+    """Every non-empty set of contexts, the smallest first."""
+    sizes = range(1, num_contexts + 1)
+    return [s for k in sizes for s in combinations(range(num_contexts), k)]
+
+
+@lru_cache
+def families(num_contexts: int) -> np.ndarray:
+    """One family of subsets, (families, subsets), 0 or 1, from each class of relabelled ones."""
+    subsets = context_subsets(num_contexts)
+    codes = np.arange(1, 2 ** len(subsets))
+    members = codes[:, None] >> np.arange(len(subsets)) & 1
+    smallest = codes
+    for order in permutations(range(num_contexts)):
+        moved = [subsets.index(tuple(sorted(order[c] for c in s))) for s in subsets]
+        smallest = np.minimum(smallest, members @ (1 << np.array(moved)))
+    return members[smallest == codes]
+
+
+def race(num_items: int, num_contexts: int, num_hidden: int = 1):
+    """The task, and the network with the common pathway and one for every subset."""
+    task = tasks.contextual(num_contexts, num_items)
+    subsets = [range(num_contexts), *context_subsets(num_contexts)]
+    masks = np.ones((len(subsets), len(task.inputs)))
+    masks[1:, num_items:] = 0  # contextual pathways see the items only
+    on = gates.context_gates(num_items, num_contexts, subsets)
+    return task, networks.pathways(task, on, num_hidden, masks)
+
+
+def experiment(kind: str, neurons: str, scale: float, part: int) -> dict:
+    """Return the mean predicted loss of an eighth of the families.
+
+    All families run as one small system with a pathway for every subset, some of them switched
+    off. ``neurons`` are the same "in all" (shared out evenly) or "per pathway".
+    """
+    num_items, num_contexts = (int(word) for word in kind.split() if word.isdigit())
+    task, network = race(num_items, num_contexts)
+    system = theory.ReducedNetwork.of(network, task, 1.0)  # as if σ = 1, one neuron a pathway
+    found = theory.pathway_modes(network, task).values()
+    owner = np.repeat(np.arange(len(found)), [len(modes.singular_values) for modes in found])
+    every = families(num_contexts)
+    every = np.pad(every, ((0, -len(every) % NUM_PARTS), (0, 0)), mode="edge")
+    members = np.split(every, NUM_PARTS)[part]
+    # the common pathway, the first one, always takes part
+    takes_part = np.insert(members, 0, 1, axis=1)[:, owner]
+    width = HIDDEN * np.ones(len(members))
+    if neurons == "in all":
+        width = HIDDEN * (num_contexts + 1) / (1 + members.sum(axis=1))
+    unit = task.num_samples * jnp.log(1 / theory.expected_initial_strength(HIDDEN, scale)) / 2
+    times = jnp.linspace(0, LENGTH * unit, NUM_TIMES)
+    return {"losses": jnp.round(mean_losses(system, takes_part, np.sqrt(width) * scale, times), 7)}
+
+
+@jax.jit
+def mean_losses(system, takes_part, shares, times):
+    """Return the mean loss of every family: who takes part, (families, modes), from which share."""
+
+    def mean_loss(family):
+        takes_part, share = family
+        masked = system._replace(gates=system.gates * takes_part[:, None])
+
+        def at(weights):
+            return masked._replace(first=weights[0], second=weights[1])
+
+        losses = integration.integrate(
+            lambda weights: at(weights).flow(),
+            (share * system.first, share * system.second),
+            times,
+            tolerance=1e-6,
+            absolute=1e-6 * share,
+            output=lambda weights: at(weights).loss(),
+        )
+        return jnp.mean(losses)
+
+    return jax.lax.map(mean_loss, (takes_part, shares), batch_size=64)
+
+
+TABLES = {
+    "gate_race": Table(
+        experiment,
+        sweeps.grid(
+            kind=["2 items, 3 contexts", "8 items, 3 contexts", "2 items, 4 contexts"],
+            neurons=["in all", "per pathway"],
+            scale=[0.005 / 700, 1e-3, 1e-2],
+            part=range(NUM_PARTS),
+        ),
+        seconds=6,
+        atol=3e-7,  # rounded to 1e-7
+    )
+}

@@ -1,0 +1,188 @@
+"""What might make ReLU networks less mixed: costs, noise, blocks, slowness, and few neurons."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from mdsgdln import networks, reln, statistics, sweeps, tasks, training
+from mdsgdln_book.tables import Table
+
+NUM_ITEMS, NUM_CONTEXTS, HIDDEN = 8, 3, 200
+SUM_STEP, NUM_STEPS, EVERY, SCALE = 0.004, 6000, 20, 1e-5
+LEVELS = {
+    "weight decay": (0.05, 0.1, 0.2, 0.4, 0.6),
+    "decay with use": (0.03, 0.05, 0.1, 0.2, 0.3),
+    "cost of activity": (0.01, 0.03, 0.1, 0.3, 0.6),
+    "dropout": (0.05, 0.1, 0.2, 0.5, 0.7),
+    "mean dropout": (0.05, 0.1, 0.2, 0.5, 0.7),
+    "blocks": (1.0, 10.0, 100.0, 300.0, 1000.0),
+    "learning rate": (2.0, 1.0, 0.7, 0.5, 0.25),
+    "initial scale": (1e-7, 1e-6, 1e-5, 1e-4, 1e-3),
+}
+
+
+@partial(jax.jit, static_argnames="mechanism")
+def under_mechanism(mechanism: str, level: int, seed: int) -> dict:
+    """Train a ReLU network under one mechanism; return how it learned and how mixed it is."""
+    strength = jnp.asarray(LEVELS[mechanism])[level]
+    key = jax.random.key(seed)
+    scale = strength if mechanism == "initial scale" else SCALE
+    weights, (learned, losses) = train(mechanism, strength, key, scale, NUM_STEPS)
+    half = jnp.argmax(learned > 0.5)
+    unit = SUM_STEP * (strength if mechanism == "learning rate" else 1.0)
+    inputs = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS).inputs
+    return {
+        "time": jnp.where(learned.max() > 0.5, unit * EVERY * half, -1.0),
+        "left": losses[-1] / losses[0],
+        "learned": learned[-1],
+        "specialists": specialists(weights, inputs),
+        "separation": separation(weights, inputs),
+        "on_in": norm_by_contexts(weights, inputs),
+        "contexts": effective(weights, inputs)[0],
+        "samples": effective(weights, inputs)[1],
+    }
+
+
+@partial(jax.jit, static_argnames=("mechanism", "num_steps"))
+def train(mechanism: str, strength: float, key, scale: float, num_steps: int):
+    """Return the weights after training, and the course of what is learned.
+
+    Mechanisms, with what ``strength`` means. "weight decay": its rate, in units of 1/P. "decay with
+    use": the same for each context in which a neuron is on. "cost of activity": β/P of a penalty
+    β/2 ⟨‖h‖²⟩, with a weight decay of the output weights alike. "dropout": the share of neurons
+    that are silent, anew for every sample and step; "mean dropout": the penalty that this is on
+    average. "blocks": steps on one context at a time. "learning rate": a factor. "initial scale":
+    none.
+    """
+    task = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS)
+    inputs, targets, count = task.inputs, task.targets, task.num_samples
+    relu = networks.ReLUNetwork((len(inputs), HIDDEN, len(targets)))
+    rate = SUM_STEP * count * (strength if mechanism == "learning rate" else 1.0)
+    modes = statistics.modes(task)
+    fit = modes.left * (modes.singular_values / modes.input_variances) @ modes.right.T
+    residual = targets - fit @ inputs
+
+    def step(weights, index):
+        first, second = weights
+        on = (first @ inputs > 0).astype(float)
+        if mechanism == "dropout":
+            kept = jax.random.bernoulli(jax.random.fold_in(key, index), 1 - strength, on.shape)
+            on = on * kept / (1 - strength)
+        shown = jnp.ones(count)
+        if mechanism == "blocks":
+            context = (index // strength).astype(int) % NUM_CONTEXTS
+            shown = NUM_CONTEXTS * jnp.repeat(jnp.arange(NUM_CONTEXTS) == context, NUM_ITEMS)
+        hidden = on * (first @ inputs)
+        error = (targets - second @ hidden) * shown / count
+        first_slope = (on * (second.T @ error)) @ inputs.T
+        second_slope = error @ hidden.T
+        for slope in costs(first, second, on, hidden):
+            first_slope, second_slope = first_slope - slope[0], second_slope - slope[1]
+        return (first + rate * first_slope, second + rate * second_slope), None
+
+    def costs(first, second, on, hidden):
+        size = strength / count
+        if mechanism == "weight decay":
+            yield size * first, size * second
+        if mechanism == "decay with use":
+            contexts_on = on.sum(axis=1) / NUM_ITEMS
+            yield size * contexts_on[:, None] * first, size * contexts_on * second
+        if mechanism == "cost of activity":
+            yield size * hidden @ inputs.T, size * second
+        if mechanism == "mean dropout":
+            odds = strength / (1 - strength) / count
+            squares = jnp.sum(second**2, axis=0), jnp.sum(hidden**2, axis=1)
+            yield odds * squares[0][:, None] * (hidden @ inputs.T), odds * squares[1] * second
+
+    def record(weights, start):
+        outputs = relu.apply(list(weights), inputs)
+        learned = jnp.sum(residual * outputs) / jnp.sum(residual**2)
+        loss = jnp.sum((targets - outputs) ** 2) / (2 * count)
+        after = jax.lax.scan(step, weights, start + jnp.arange(EVERY))[0]
+        return after, (learned, loss)
+
+    starts = EVERY * jnp.arange(num_steps // EVERY)
+    return jax.lax.scan(record, tuple(relu.init(key, scale)), starts)
+
+
+def norm_by_contexts(weights, inputs):
+    """Share of the weight norm of neurons that are on for most items of 0, 1, 2, … contexts."""
+    first, second = weights
+    norm = jnp.linalg.norm(first, axis=1) * jnp.linalg.norm(second, axis=0)
+    on = (first @ inputs > 0).reshape(len(first), NUM_CONTEXTS, NUM_ITEMS)
+    number = (on.mean(axis=2) > 0.5).sum(axis=1)
+    return norm / norm.sum() @ jax.nn.one_hot(number, NUM_CONTEXTS + 1)
+
+
+def specialists(weights, inputs):
+    """Share of neurons for one context in the weight norm of those for one or two."""
+    share = norm_by_contexts(weights, inputs)
+    return share[1] / jnp.maximum(share[1:NUM_CONTEXTS].sum(), 1e-12)
+
+
+def effective(weights, inputs):
+    """In how many contexts and on how many samples neurons are active, by (Σe)²/Σe², e = h²."""
+    first, second = weights
+    norm = jnp.linalg.norm(first, axis=1) * jnp.linalg.norm(second, axis=0)
+    energy = jax.nn.relu(first @ inputs) ** 2
+    numbers = []
+    for part in (energy.reshape(-1, NUM_CONTEXTS, NUM_ITEMS).sum(axis=2), energy):
+        square = jnp.maximum(jnp.sum(part**2, axis=1), 1e-300)
+        numbers.append(jnp.sum(norm * jnp.sum(part, axis=1) ** 2 / square) / norm.sum())
+    return numbers
+
+
+def separation(weights, inputs):
+    """One less the mean cosine between the item codes of two contexts, each without its mean."""
+    hidden = jax.nn.relu(weights[0] @ inputs).reshape(-1, NUM_CONTEXTS, NUM_ITEMS)
+    code = hidden - hidden.mean(axis=2, keepdims=True)
+    gram = jnp.einsum("hci,hdi->cd", code, code)
+    size = jnp.sqrt(jnp.diag(gram))
+    cosine = gram / (size[:, None] * size)
+    return 1 - cosine[jnp.triu_indices(NUM_CONTEXTS, 1)].mean()
+
+
+def of_width(hidden: int, seed: int) -> dict:
+    """Return what is left of the loss, who is dead, and the deviation of the all-but-one network.
+
+    The gated network has as many neurons in all, at least one per pathway.
+    """
+    num_steps, sum_step = 1250, 0.008  # on the summed loss: eight times the step of MHS App. H
+    compare = jax.jit(reln.deviation)  # of networks that are too narrow to learn everything, too
+    task = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS)
+    relu = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
+    width = max(hidden // (NUM_CONTEXTS + 1), 1)
+    gated = networks.contextual_pathways(task, NUM_CONTEXTS, NUM_CONTEXTS - 1, width)
+    keys = jax.random.split(jax.random.key(seed))
+    rate = sum_step * task.num_samples
+    run, other = (
+        training.train(network, network.init(key, SCALE), task, rate, num_steps)
+        for network, key in zip((relu, gated), keys, strict=True)
+    )
+    first, second = run.weights
+    norm = jnp.linalg.norm(first, axis=1) * jnp.linalg.norm(second, axis=0)
+    on = relu.gates(run.weights, task.inputs)[0]
+    return {
+        "left": run.losses[-1] / run.losses[0],
+        "gated_left": other.losses[-1] / other.losses[0],
+        "deviation": compare(other.losses, run.losses),
+        "dead": jnp.mean(on.sum(axis=1) == 0),
+        "idle": jnp.mean(norm < 0.01 * norm.mean()),
+        "losses": jnp.round(run.losses[::50], 4),
+    }
+
+
+TABLES = {
+    "neurons_mechanisms": Table(
+        under_mechanism,
+        sweeps.grid(mechanism=list(LEVELS), level=range(5), seed=range(5)),
+        seconds=4,
+        loose={"specialists": 0.3, "on_in": 0.01},  # from σ = 1e-7 they move by 0.06, 0.002
+    ),
+    "neurons_width": Table(
+        of_width,
+        sweeps.grid(hidden=[8, 16, 24, 32, 48, 64, 128, 256, 512, 2000], seed=range(5)),
+        seconds=4,
+    ),
+}

@@ -1,0 +1,125 @@
+"""Pathways for subsets of contexts race for what the common pathway leaves, free or at a cost."""
+
+from functools import partial
+from itertools import combinations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import gates, networks, statistics, sweeps, tasks, theory, training
+from mdsgdln_book.tables import Table
+
+NUM_ITEMS, HIDDEN = 2, 20  # neurons of a pathway
+STRENGTH = 1.0  # κ, the singular value of a tree of two items without its mean
+
+
+def residual_of(task: tasks.Task) -> np.ndarray:
+    """Return what the best linear map leaves of the targets."""
+    modes = statistics.modes(task)
+    fit = modes.left * (modes.singular_values / modes.input_variances) @ modes.right.T
+    return np.asarray(task.targets) - fit @ np.asarray(task.inputs)
+
+
+@partial(jax.jit, static_argnames="kind")
+def timed(kind: str, scale: float, seed: int) -> dict:
+    """Return the time at which half of the residual is learned, per κ and ln(1/a₀)/2."""
+    sum_step, num_steps = 0.01, 6000
+    num_contexts, subset_size = (int(word) for word in kind.split() if word.isdigit())
+    task = tasks.contextual(num_contexts, NUM_ITEMS)
+    rate = sum_step * task.num_samples
+    residual = residual_of(task)
+    network = networks.contextual_pathways(task, num_contexts, subset_size, HIDDEN)
+
+    def learned(weights):
+        return jnp.sum(residual * network.apply(weights, task.inputs)) / (residual**2).sum()
+
+    weights = network.init(jax.random.key(seed), scale)
+    run = training.train(network, weights, task, rate, num_steps, observe=learned)
+    half = rate * jnp.argmax(run.observed > 0.5)
+    start = theory.expected_initial_strength(HIDDEN, scale)
+    unit = task.num_samples / STRENGTH * jnp.log(1 / start) / 2
+    return {"time": half / unit, "learned": run.observed[-1]}
+
+
+@partial(jax.jit, static_argnames="kind")
+def decaying(kind: str, cost: float, scale: float) -> dict:
+    """Return what pathways that are on in 1, 2, … contexts have, through training.
+
+    ``kind`` is "C contexts, who pays": weights decay at the rate ``cost`` κ/P (κ = 1), "uniform";
+    or times the number of contexts in which the pathway is on, in "contextual" pathways only, or in
+    "all". Results are sums over the pathways of one size: ``strengths`` of the item mode (sizes,
+    times), when a hundredth of the largest sum is there, and at the end; and ``quarter``, what they
+    have learned of the residual of the best linear map when a quarter of it is, at ``time`` in
+    units of P (−1: never).
+    """
+    sum_step, num_steps, every = 0.02, 14000, 20
+    num_contexts, payers = int(kind.split()[0]), kind.split(", ")[1]
+    task = tasks.contextual(num_contexts, NUM_ITEMS)
+    inputs, targets, count = task.inputs, task.targets, task.num_samples
+    contexts = range(num_contexts)  # all of them are the common pathway, the last one
+    subsets = [s for size in contexts for s in combinations(contexts, size + 1)]
+    sizes = np.array([len(subset) for subset in subsets])
+    on = np.repeat(gates.context_gates(NUM_ITEMS, num_contexts, subsets), HIDDEN, axis=0)
+    seen = np.ones((len(on), len(inputs)))
+    seen[:-HIDDEN, NUM_ITEMS:] = 0  # the others see the items only
+    paying = {"uniform": 1 + 0 * sizes, "contextual": sizes * (sizes < num_contexts), "all": sizes}
+    decay = np.repeat(paying[payers], HIDDEN) * cost / count
+    residual = residual_of(task)
+    item = np.zeros(len(inputs))
+    item[:2] = 1 / np.sqrt(2), -1 / np.sqrt(2)
+    of_size = jnp.asarray(sizes[:, None] == np.arange(1, num_contexts + 1)).astype(float)
+
+    def step(weights, _):
+        first, second = weights
+        hidden = on * (first @ inputs)
+        error = (targets - second @ hidden) / count
+        first_slope = seen * ((on * (second.T @ error)) @ inputs.T) - decay[:, None] * first
+        second_slope = error @ hidden.T - decay * second
+        rate = sum_step * count
+        return (first + rate * first_slope, second + rate * second_slope), None
+
+    def record(weights, _):
+        first, second = weights
+        answer = (second * (first @ item)).reshape(len(targets), -1, HIDDEN).sum(axis=2)
+        learned = jnp.sum((second.T @ residual) * on * (first @ inputs), axis=1)
+        learned = learned.reshape(-1, HIDDEN).sum(axis=1) / jnp.sum(residual**2)
+        found = jnp.linalg.norm(answer, axis=0) @ of_size, learned @ of_size
+        return jax.lax.scan(step, weights, length=every)[0], found
+
+    keys = jax.random.split(jax.random.key(0))
+    first = scale * seen * jax.random.normal(keys[0], seen.shape)
+    second = scale * jax.random.normal(keys[1], (len(targets), len(on)))
+    _, (strengths, learned) = jax.lax.scan(record, (first, second), length=num_steps // every)
+    total, known = strengths.sum(axis=1), learned.sum(axis=1)
+    first = jnp.argmax(total > 0.01 * total.max())
+    quarter, reached = jnp.argmax(known > 0.25), known.max() > 0.25
+    return {
+        "first": strengths[first],
+        "quarter": jnp.round(jnp.where(reached, learned[quarter], 0.0), 9),  # some are round-off
+        "time": jnp.where(reached, sum_step * every * quarter, -1.0),
+        "last": jnp.round(strengths[-1], 9),
+        "strengths": jnp.round(strengths[::35].T, 3),
+    }
+
+
+TABLES = {
+    "race_law": Table(
+        timed,
+        sweeps.grid(
+            kind=[f"{c} contexts, {k} on" for c in range(3, 9) for k in range(1, c)],
+            scale=[1e-3, 1e-5, 1e-7, 1e-9],
+            seed=range(3),
+        ),
+        seconds=4,
+    ),
+    "neurons_race": Table(
+        decaying,
+        sweeps.grid(
+            kind=[f"{c} contexts, {p}" for c in (3, 4) for p in ("uniform", "contextual", "all")],
+            cost=[0.0, 0.1, 0.18, 0.2, 0.22, 0.25, 0.26, 0.28, 0.3, 0.5, 1.02, 1.04],
+            scale=[1e-12],
+        ),
+        seconds=4,
+    ),
+}

@@ -1,0 +1,149 @@
+"""The loss curve of a ReLU network in contexts, and what predicts it from data, width and σ."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import networks, reln, statistics, sweeps, tasks, theory, training
+from mdsgdln_book.experiments import wide_limit
+from mdsgdln_book.tables import Table
+
+# MHS App. H: hidden neurons of the ReLU network and of a pathway, step of the summed loss
+NUM_ITEMS, HIDDEN, PATHWAY_HIDDEN, SUM_STEP = 8, 700, 100, 0.001
+NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
+BEGUN = 0.01  # driven neurons are compared when they have learned this share
+
+
+def experiment(contexts: int, scale: float, seed: int) -> dict:
+    """Train a ReLU network; return the deviation of each prediction, and thinned curves."""
+    task = tasks.contextual(contexts, NUM_ITEMS)
+    rate, num_steps = SUM_STEP * task.num_samples, NUM_STEPS[scale]
+    relu_key, gated_key, draw_key, wide_key = jax.random.split(jax.random.key(seed), 4)
+
+    def losses(network, key):
+        return training.train(network, network.init(key, scale), task, rate, num_steps).losses
+
+    relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    gated = networks.contextual_pathways(task, contexts, contexts - 1, PATHWAY_HIDDEN)
+    times = rate * jnp.arange(num_steps)
+    turned = wide_limit.tree_task(contexts)
+    classes = wide_limit.symmetry_classes(turned, wide_limit.tree_symmetries(contexts))
+    wide = partial(
+        wide_limit.wide_limit,
+        wide_key,
+        turned,
+        wide_limit.averaging(classes),
+        HIDDEN,
+        scale,
+        rate,
+        num_steps,
+    )
+    reference = losses(relu, relu_key)
+    curves = {
+        "all_but_one": losses(gated, gated_key),
+        "closed_free": closed_form(contexts, scale, times, tax=False),
+        "closed": closed_form(contexts, scale, times),
+        "driven": driven(task, contexts, relu.init(draw_key, scale), times, rate),
+        "wide_32": wide(32),
+        "wide_256": wide(256),
+        "wide_1024": wide(1024),
+    }
+    deviations = {name: reln.deviation(curve, reference) for name, curve in curves.items()}
+    thinned = {f"{name}_losses": curve[::100] for name, curve in curves.items()}
+    return deviations | thinned | {"relu_losses": reference[::100]}
+
+
+def closed_form(num_contexts: int, scale: float, times, tax: bool = True):
+    """Return the loss of modes that are learned each in its turn: no differential equation.
+
+    Half of the neurons start on the common pathway's side, so it starts at Hσ²/4. The contextual
+    ones share Hσ²/2 and pay for their gate with √(n/(n+C)) of their drive; until the common mode
+    is half learned they grow on the raw data, then on what it leaves.
+    """
+    task, tree = tasks.contextual(num_contexts, NUM_ITEMS), tasks.structure("tree", NUM_ITEMS)
+    count, others = task.num_samples, num_contexts - 1
+    common = statistics.modes(task)
+    s, d = common.singular_values, common.input_variances
+    start = HIDDEN * scale**2 / 4
+    learned = theory.mode_trajectory(times, s, d, start)
+    kept = NUM_ITEMS / (NUM_ITEMS + num_contexts) if tax else 1.0
+    spread = np.linalg.svd(tree - tree.mean(axis=1, keepdims=True), compute_uv=False)
+    kappa = spread[spread > 1e-9] / count
+    top = kappa * np.sqrt(num_contexts * (num_contexts + 1))  # s_c
+    raw, residual = kappa * np.sqrt(others * (others + 1)), kappa * np.sqrt(others / num_contexts)
+    half = jnp.log(top / (num_contexts / count) / start) / (2 * top)  # T₀, of the common mode
+    cosine = np.sqrt(others / num_contexts / (others + 1) / others)  # of raw and residual answers
+    paid = np.sqrt(kept)
+    head_start = ((1 + cosine) / 2) ** 2 * jnp.exp(2 * paid * (raw - residual) * half)
+    begin = HIDDEN * scale**2 / (2 * num_contexts) * kept * head_start
+    stop = 1 / count
+    strengths = theory.mode_trajectory(times, paid * residual, paid * stop, begin)
+    gain = residual[:, None] * strengths - stop * strengths**2 / 2
+    return theory.mode_losses(task, common, learned) - num_contexts * jnp.sum(gain, axis=0)
+
+
+def driven(task, num_contexts: int, neurons, times, rate: float):
+    """Return the prediction of pathways that start where freely drawn, driven neurons say."""
+    network = networks.contextual_pathways(task, num_contexts, num_contexts - 1, PATHWAY_HIDDEN)
+    found = theory.pathway_modes(network, task)
+    relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    small = networks.contextual_pathways(
+        task, num_contexts, num_contexts - 1, [len(m.singular_values) for m in found.values()]
+    )
+    modes = statistics.modes(task)
+    fit = modes.left * (modes.singular_values / modes.input_variances) @ modes.right.T
+    residual = task.targets - fit @ np.asarray(task.inputs)
+
+    def pathway_weights(common, other):
+        weights = {}
+        for path, mode in zip(small.graph.paths, found.values(), strict=True):
+            root = jnp.sqrt(common if path[1] == "pathway 0" else other)
+            into, out = small.graph.path_edges(path)
+            weights |= {into: root * mode.right.T, out: root * mode.left}
+        return weights
+
+    unit = jnp.mean(neurons[0] ** 2)
+    pair = (neurons, pathway_weights(unit, 0.0))
+    common = unit * _ratio(relu, small, pair, task, task.targets, rate, True)
+    pair = (neurons, pathway_weights(common, unit))
+    other = unit * _ratio(relu, small, pair, task, residual, rate, False)
+    return theory.predict_losses(small, task, pathway_weights(common, other), times, step=rate)
+
+
+@partial(jax.jit, static_argnames=("raw", "num_steps"))
+def _ratio(relu, small, weights, task, pattern, rate, raw, num_steps=3500):
+    """Return what driven neurons have learned over driven pathways, once they have begun.
+
+    Both are driven by the error of the common pathway alone (by the targets while it is raw), so
+    that they do not interact.
+    """
+
+    def common(weights):
+        kept = {edge: w * ("pathway 0" in edge) for edge, w in weights.items()}
+        return small.apply(kept, task.inputs)
+
+    def outputs(neurons, pathways):
+        return relu.apply(neurons, task.inputs), small.apply(pathways, task.inputs)
+
+    def step(state, _):
+        error = task.targets - (0 if raw else common(state[1]))
+        answers, pull = jax.vjp(outputs, *state)
+        slope = pull((error / task.num_samples,) * 2)
+        state = jax.tree.map(lambda w, g: w + rate * g, state, slope)
+        return state, [jnp.sum(pattern * answer) / jnp.sum(pattern**2) for answer in answers]
+
+    _, (neurons, pathways) = jax.lax.scan(step, weights, length=num_steps)
+    reached = jnp.argmax(neurons > BEGUN)
+    return neurons[reached] / pathways[reached]
+
+
+TABLES = {
+    "relu_curve": Table(
+        experiment,
+        sweeps.grid(contexts=[3, 4, 5], scale=list(NUM_STEPS), seed=range(3)),
+        seconds=33,
+        rtol=1e-5,  # driven_losses move by 2e-7
+    )
+}

@@ -1,0 +1,147 @@
+"""Trained and untrained routes against how many are trained, and from which scale (NRR Fig. 5c)."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import networks, statistics, sweeps, tasks, training
+from mdsgdln_book.tables import Table
+
+CHUNK, MOST = 100, 600  # steps between two looks; looks at most
+LEARNED = 1e-5  # trained error over the power of the targets at which training ends
+PUBLISHED = 500  # steps of NRR Fig. 4
+EDGES = [("inputs", "hidden 1"), ("hidden 1", "hidden 2"), ("hidden 2", "outputs")]
+
+
+def stacked(task, num_domains: int, num_trained: int, num_hidden: int):
+    """Return the routing network with its domains as one input and one output node.
+
+    Columns of the first and rows of the last matrix are those of the domains, side by side, and an
+    output neuron is gated on where its domain is trained: the same function and the same gradient
+    with three matrices in place of 2M + 1.
+    """
+    trained = tasks.trained_routes(num_domains, num_trained)
+    gates = np.kron(trained.T, np.ones((7, 4)))  # output rows, samples
+    sizes = {"inputs": 4 * num_domains, "hidden 1": num_hidden, "hidden 2": num_hidden}
+    sizes |= {"outputs": 7 * num_domains}
+    return networks.GatedNetwork(sizes, EDGES, node_gates={"outputs": gates})
+
+
+def start(key, network, num_domains: int, scale):
+    """Return weights whose blocks, a domain each, are orthogonal matrices times ``scale``."""
+    first, middle, last = EDGES
+    keys = jax.random.split(key, 3)
+    draw = jax.nn.initializers.orthogonal(scale)
+    num_hidden = dict(network.graph.sizes)["hidden 1"]
+
+    def blocks(key, shape):
+        return jax.vmap(lambda each: draw(each, shape, float))(jax.random.split(key, num_domains))
+
+    return {
+        first: jnp.hstack(blocks(keys[0], (num_hidden, 4))),
+        middle: draw(keys[1], (num_hidden, num_hidden), float),
+        last: jnp.vstack(blocks(keys[2], (7, num_hidden))),
+    }
+
+
+def errors(outputs, num_domains: int, num_trained: int):
+    """Return the mean squared error on trained and on untrained routes over the targets' power."""
+    wanted = np.tile(tasks.hierarchy().targets, (num_domains, num_domains))
+    squared = (wanted - outputs) ** 2
+    routes = squared.reshape(num_domains, 7, num_domains, 4).mean(axis=(1, 3)).T  # (in, out)
+    trained = tasks.trained_routes(num_domains, num_trained)
+    untrained = jnp.sum(routes * ~trained) / max((~trained).sum(), 1)
+    power = np.mean(wanted**2)
+    return jnp.stack([jnp.sum(routes * trained) / trained.sum(), untrained]) / power
+
+
+def mode_errors(outputs, num_domains: int, num_trained: int):
+    """Return the mean squared error of each item mode on untrained routes, over its own power."""
+    modes = statistics.modes(tasks.hierarchy())
+    found = jnp.einsum(
+        "joia,om,am->mij",
+        outputs.reshape(num_domains, 7, num_domains, 4),
+        modes.left,
+        modes.right,
+    )
+    wanted = (modes.singular_values / modes.input_variances)[:, None, None]
+    untrained = ~tasks.trained_routes(num_domains, num_trained)
+    squared = (found / wanted - 1) ** 2
+    return jnp.sum(squared * untrained, axis=(1, 2)) / max(untrained.sum(), 1)
+
+
+def learn(network, weights, task, rate, measure, published: int, most: int):
+    """Train until the trained routes are learned, and for as many steps as published at least.
+
+    ``measure`` gives the errors of weights, the trained one first; ``most`` is the number of looks
+    after which training ends anyway. Return the weights, the errors then and after the published
+    number of steps, and the number of steps.
+    """
+
+    def goes_on(state):
+        _, looks, now, _ = state
+        return (now[0] > LEARNED) & (looks < most) | (looks < published // CHUNK)
+
+    def go_on(state):
+        weights, looks, _, early = state
+        weights = training.train(network, weights, task, rate, CHUNK).weights
+        now, looks = measure(weights), looks + 1
+        return weights, looks, now, jnp.where(looks == published // CHUNK, now, early)
+
+    now = measure(weights)
+    weights, looks, now, early = jax.lax.while_loop(goes_on, go_on, (weights, 0, now, now))
+    return weights, now, early, CHUNK * looks
+
+
+@partial(jax.jit, static_argnames="kind")
+def experiment(kind: str, scale: float, seed: int) -> dict:
+    """Return the errors once the trained routes are learned, the steps, the errors at step 500."""
+    num_domains, num_trained, num_hidden = (int(word) for word in kind.split() if word.isdigit())
+    task = tasks.routing(num_domains, num_trained)
+    network = stacked(task, num_domains, num_trained, num_hidden)
+    rate = 0.05 / num_trained * 2 * num_domains / 7  # the published λ = .05/K, for our loss
+
+    def measure(weights):
+        return errors(network.apply(weights, task.inputs, gates={}), num_domains, num_trained)
+
+    weights = start(jax.random.key(seed), network, num_domains, scale)
+    weights, now, early, steps = learn(network, weights, task, rate, measure, PUBLISHED, MOST)
+    outputs = network.apply(weights, task.inputs, gates={})
+    by_mode = mode_errors(outputs, num_domains, num_trained)
+    return {
+        "trained": now[0],
+        "untrained": now[1],
+        "trained_500": early[0],
+        "untrained_500": early[1],
+        "steps": steps,
+        "untrained_first": by_mode[0],
+        "untrained_second": by_mode[1],
+    }
+
+
+TABLES = {
+    "sharing": Table(
+        experiment,
+        sweeps.grid(
+            kind=[f"10 domains, {q} trained, 64 neurons" for q in range(1, 11)],
+            scale=[0.05, 0.1, 0.2, 0.4],
+            seed=range(10),
+        ),
+        seconds=5,
+    ),
+    "sharing_size": Table(
+        experiment,
+        sweeps.grid(
+            kind=[
+                *(f"20 domains, {q} trained, 64 neurons" for q in (2, 4, 6, 8, 10, 12)),
+                *(f"5 domains, {q} trained, 64 neurons" for q in (1, 2, 3, 4)),
+                *(f"10 domains, {q} trained, {h} neurons" for h in (16, 256) for q in (2, 3)),
+            ],
+            scale=[0.2],
+            seed=range(5),
+        ),
+        seconds=5,
+    ),
+}

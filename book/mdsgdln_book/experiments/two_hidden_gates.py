@@ -1,0 +1,237 @@
+"""Gates for two hidden layers, found in recordings or taken from the network that is imitated."""
+
+from functools import lru_cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import discovery, networks, sweeps
+from mdsgdln_book.experiments.two_hidden import (
+    HIDDEN,
+    PUBLISHED_RATE,
+    PUBLISHED_STEPS,
+    RECORDINGS,
+    RELU,
+    SCALE,
+    TASK,
+    key_of,
+    linear,
+    record,
+    relu,
+    staged,
+    train,
+    unstaged,
+)
+from mdsgdln_book.tables import Table
+
+RECORDED = 1000  # seeds from here on: trainings in which fixed gates are looked for
+CLUSTERS = 8  # of Algorithm 1, for gates that are not fixed
+ON = np.ones((HIDDEN, TASK.num_samples))
+
+
+def chain(first, second):
+    """Return a gated network with a gate for every neuron of both hidden layers."""
+    sizes = {"input": 11, "first": len(first), "second": len(second), "output": 60}
+    edges = list(zip(list(sizes)[:-1], list(sizes)[1:], strict=True))
+    return networks.GatedNetwork(sizes, edges, node_gates={"first": first, "second": second})
+
+
+@lru_cache(maxsize=4)
+def found(layer, seed, coarser, clusters=None):
+    """Return the gates found in a layer, by ``discover`` if no number is given, and their shares.
+
+    All recordings but the first tenth, of two trainings that are used for nothing else, are
+    stacked, as one training does not repeat. Every seed has two of its own: how many gates there
+    are differs between them.
+    """
+    on, mass = [], []
+    for recorded in (RECORDED + 2 * seed, RECORDED + 2 * seed + 1):
+        seen = record(recorded, coarser)[2]
+        on.append(seen["on"][layer][RECORDINGS // 10 :: 6].reshape(-1, TASK.num_samples))
+        mass.append(seen["mass"][layer][RECORDINGS // 10 :: 6].ravel())
+    on, mass = np.concatenate(on).astype(int), np.concatenate(mass)
+    rows = discovery.cluster(on, clusters, mass) if clusters else discovery.discover(on, mass)
+    return rows, np.bincount(nearest(on, rows), mass, minlength=len(rows)) / mass.sum()
+
+
+def nearest(on, rows):
+    """Return the index of the gate that differs from each pattern on the fewest samples."""
+    return np.argmin(np.abs(on[:, None].astype(int) - rows[None]).sum(axis=2), axis=1)
+
+
+def shared_out(rows, share, neurons):
+    """Return a gate for every neuron, by the gates' shares."""
+    return np.repeat(rows, np.maximum(np.round(share * neurons).astype(int), 1), axis=0)
+
+
+def gated(seed, coarser, network):
+    """Return the loss of a gated network trained from random weights."""
+    return {"losses": train(network, network.init(key_of(seed), SCALE), coarser)[1]}
+
+
+def found_both(seed, coarser):
+    """Gates of both layers by ``discover``; half of the neurons, as many as carry the signal."""
+    results = {}
+    for layer, name in enumerate(("first", "second")):
+        rows, share = found(layer, seed, coarser)
+        padding = discovery.MOST_PATHWAYS - len(rows)
+        results[f"{name}_gates"] = np.pad(rows, ((0, padding), (0, 0)))
+        results[f"{name}_shares"] = np.round(np.pad(share, (0, padding)), 4)
+    halves = [shared_out(*found(layer, seed, coarser), HIDDEN // 2) for layer in (0, 1)]
+    return results | gated(seed, coarser, chain(*halves))
+
+
+def found_second(seed, coarser):
+    """Gates of the second layer by ``discover``; the first is shared and ungated."""
+    return gated(seed, coarser, chain(ON, shared_out(*found(1, seed, coarser), HIDDEN)))
+
+
+def found_many(seed, coarser):
+    """Gates of both layers by Algorithm 1 with 32 clusters, half of the neurons."""
+    halves = [shared_out(*found(layer, seed, coarser, 32), HIDDEN // 2) for layer in (0, 1)]
+    return gated(seed, coarser, chain(*halves))
+
+
+def found_apart(seed, coarser):
+    """Gates of the second layer by ``discover``; every pathway has a first layer of its own."""
+    rows, share = found(1, seed, coarser)
+    sizes, edges, node_gates = {"input": 11}, [], {}
+    for index, (row, part) in enumerate(zip(rows, share, strict=True)):
+        names = [f"first {index}", f"second {index}"]
+        sizes |= dict.fromkeys(names, max(round(part * HIDDEN), 1))
+        edges += [("input", names[0]), tuple(names), (names[1], "output")]
+        node_gates[names[1]] = row
+    network = networks.GatedNetwork(sizes | {"output": 60}, edges, node_gates)
+    return gated(seed, coarser, network)
+
+
+def found_late(seed, coarser):
+    """The ReLU network's own final patterns, one gate for every neuron."""
+    seen = record(seed, coarser)[2]
+    return gated(seed, coarser, chain(*(layer[-1].astype(float) for layer in seen["on"])))
+
+
+def refreshed(seed, coarser, gates_at):
+    """Train a linear network whose gates change at every recording, from the ReLU's start."""
+    weights = RELU.init(key_of(seed), SCALE)
+    gates_at = [jnp.asarray(np.stack(layer), bool) for layer in gates_at]
+    losses = _refreshed(weights, gates_at, PUBLISHED_RATE * coarser, coarser)
+    return {"losses": np.asarray(losses)[:, 0]}
+
+
+@partial(jax.jit, static_argnames="coarser")
+def _refreshed(weights, gates_at, rate, coarser):
+    network = networks.LinearNetwork(RELU.sizes)
+
+    def until_next(weights, now):
+        def loss(weights):
+            outputs = network.apply(weights, TASK.inputs, [gate.astype(float) for gate in now])
+            return jnp.sum((TASK.targets - outputs) ** 2) / (2 * TASK.num_samples)
+
+        def step(weights, _):
+            value, slope = jax.value_and_grad(loss)(weights)
+            return [w - rate * s for w, s in zip(weights, slope, strict=True)], value
+
+        return jax.lax.scan(step, weights, length=PUBLISHED_STEPS // coarser // RECORDINGS)
+
+    return jax.lax.scan(until_next, weights, gates_at)[1]
+
+
+def own_kept(seed, coarser):
+    """The ReLU network's own gates, each kept from one recording to the next."""
+    return refreshed(seed, coarser, record(seed, coarser)[2]["on"])
+
+
+def found_over_time(seed, coarser):
+    """One list of gates for the whole training; at each recording a neuron has the nearest.
+
+    Gates with less weight than is noticeable are not in use: what is small takes the nearest gate
+    of what is not, or is off.
+    """
+    seen, gates_at = record(seed, coarser)[2], []
+    for on, mass in zip(seen["on"], seen["mass"], strict=True):
+        stacked = on[::6].reshape(-1, TASK.num_samples).astype(int)
+        rows = discovery.cluster(stacked, CLUSTERS, mass[::6].ravel())
+        gates_at.append([in_use(*now, rows) for now in zip(on, mass, strict=True)])
+    return refreshed(seed, coarser, gates_at)
+
+
+def in_use(on, mass, rows):
+    """Return a gate for every neuron of one recording."""
+    share = np.bincount(nearest(on, rows), mass, minlength=len(rows))
+    rows = np.vstack([rows[share >= discovery.SMALLEST_SHARE], np.zeros_like(rows[:1])])
+    return rows[nearest(on, rows)]
+
+
+NETWORKS = {
+    "ReLU": relu,
+    "linear, half": linear,
+    "staged": staged,
+    "unstaged": unstaged,
+    "found, both layers": found_both,
+    "found, second layer": found_second,
+    "found, 32 clusters": found_many,
+    "found, own first layers": found_apart,
+    "final patterns": found_late,
+    "own gates, kept": own_kept,
+    "found over time": found_over_time,
+}
+
+
+def experiment(network: str, seed: int, coarser: int = 8) -> dict:
+    """Return the thinned loss and what is observed of one training of one of ``NETWORKS``."""
+    return NETWORKS[network](seed, coarser)
+
+
+def only_losses(network: str, seed: int) -> dict:
+    """Return the thinned loss alone: ways to fix gates that were tried before any was judged."""
+    return {"losses": experiment(network, seed)["losses"]}
+
+
+def with_steps(coarser: int) -> dict:
+    """Return the thinned loss of one ReLU network, with steps that many times the published."""
+    return {"losses": experiment("ReLU", 0, coarser)["losses"]}
+
+
+# Long training of two hidden layers amplifies rounding, which differs with the machine. Losses in
+# the first table move by 0.002 of the largest (gates kept from one recording to the next), those
+# with other steps by 4e-4. Gates that are found in recordings come out others: of the losses behind
+# them, which move by 0.6, another machine reproduces only the rough size.
+TABLES = {
+    "two_hidden": Table(
+        experiment,
+        sweeps.grid(
+            network=["ReLU", "linear, half", "staged", "unstaged", "own gates, kept"],
+            seed=range(10),
+        ),
+        seconds=40,
+        rtol=0.01,
+        # shares of the ReLU network's neurons, at the end: they move by 0.03, 0.08, 0.03
+        loose={"second_contextual": 0.1, "second_crossed": 0.3, "second_mixed": 0.1},
+    ),
+    "two_hidden_found": Table(
+        experiment,
+        sweeps.grid(network=["found, both layers", "found over time"], seed=range(10)),
+        seconds=40,
+        rtol=3.0,
+    ),
+    "two_hidden_choices": Table(
+        only_losses,
+        sweeps.grid(
+            network=[
+                *("ReLU", "found, both layers", "found, second layer"),
+                *("found, 32 clusters", "found, own first layers", "final patterns"),
+            ],
+            seed=[100, 101],
+        ),
+        seconds=40,
+        rtol=1.5,
+    ),
+    "two_hidden_step": Table(
+        with_steps,
+        sweeps.grid(coarser=[1, 4, 8]),
+        seconds=35,
+        rtol=0.01,
+    ),
+}

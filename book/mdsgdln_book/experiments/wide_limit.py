@@ -1,0 +1,91 @@
+"""The wide limit of a ReLU network on a task with symmetries: neurons that meet only in the error.
+
+A permutation of items and contexts that leaves the task as it is also leaves the law of Gaussian
+weights as it is, and so the function that infinitely many neurons learn. Its error therefore has
+one number per *class*, an orbit of (output, sample) pairs. A few representative neurons, whose
+joint output is averaged over every class, stand for all of their permuted copies.
+"""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from mdsgdln import networks, tasks
+
+
+def tree_task(num_contexts: int, num_items: int = 8) -> tasks.Task:
+    """Return items in contexts, all trees, its outputs turned so that permuting items shows.
+
+    The rows H of a tree span one dimension per item. (HᵀH)^{1/2} has the same second moments and
+    one output per item: for a network with Gaussian weights it is the same task.
+    """
+    tree = tasks.structure("tree", num_items)
+    values, vectors = np.linalg.eigh(tree.T @ tree)
+    root = vectors * np.sqrt(values) @ vectors.T
+    return tasks.contextual(num_contexts, num_items, [root] * num_contexts, root)
+
+
+def tree_symmetries(num_contexts: int, num_items: int = 8) -> list:
+    """Return pairs of permutations (outputs, samples) that generate the symmetry of `tree_task`.
+
+    The halves of a branch may be swapped, in the items of every block at once, and so may contexts,
+    with their blocks.
+    """
+    items, blocks = np.arange(num_items), np.arange(num_contexts)
+    generators = []
+    for size in 2 ** np.arange(
+        1, int(num_items).bit_length()
+    ):  # halves of the first branch of a size
+        order = np.concatenate([np.roll(items[:size], size // 2), items[size:]])
+        shifts = num_items * np.arange(num_contexts + 1)[:, None]
+        generators.append(((shifts + order).ravel(), (shifts[:-1] + order).ravel()))
+    for order in (np.roll(blocks, 1), np.r_[1, 0, blocks[2:]]):
+        columns = (num_items * order[:, None] + items).ravel()
+        generators.append((np.r_[items, num_items + columns], columns))
+    return generators
+
+
+def symmetry_classes(task: tasks.Task, generators: list) -> np.ndarray:
+    """Return the class of each (output, sample) pair, numbered from 0, shape (N_out, P)."""
+    targets = np.asarray(task.targets)
+    places = np.arange(targets.size).reshape(targets.shape)
+    moved = [places[np.ix_(rows, columns)] for rows, columns in generators]
+    if not all(np.allclose(targets.ravel()[place], targets) for place in moved):
+        raise ValueError("generators: expected permutations that leave the targets as they are")
+    pairs = (np.tile(places.ravel(), len(moved)), np.ravel(moved))
+    joined = coo_array((np.ones(len(pairs[0])), pairs), (targets.size, targets.size))
+    return connected_components(joined, directed=False)[1].reshape(targets.shape)
+
+
+def averaging(classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the members of every class as columns, (N_out P, classes), and the classes' sizes."""
+    members = np.eye(classes.max() + 1)[classes.ravel()]
+    return members, members.sum(axis=0)
+
+
+@partial(jax.jit, static_argnames=("num_steps", "num_representatives"))
+def wide_limit(key, task, classes, num_hidden, scale, rate, num_steps, num_representatives):
+    """Return the loss of H neurons of scale σ, by R representatives: no constant is fitted.
+
+    R neurons, drawn with σ √(H/R), learn by gradient descent on the loss of their output averaged
+    over each class. As R grows this becomes the mean-field limit, in which every neuron moves by
+    itself in the error that all of them leave.
+    """
+    network = networks.ReLUNetwork((len(task.inputs), num_representatives, len(task.targets)))
+    weights = network.init(key, scale * jnp.sqrt(num_hidden / num_representatives))
+    members, sizes = classes
+
+    def loss(weights):
+        missing = task.targets - network.apply(weights, task.inputs)
+        errors = missing.ravel() @ members / sizes  # one number per class
+        return jnp.sum(sizes * errors**2) / (2 * task.num_samples)
+
+    def step(weights, _):
+        value, slope = jax.value_and_grad(loss)(weights)
+        return jax.tree.map(lambda w, g: w - rate * g, weights, slope), value
+
+    return jax.lax.scan(step, weights, length=num_steps)[1]

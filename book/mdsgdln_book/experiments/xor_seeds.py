@@ -1,0 +1,31 @@
+"""Exclusive or from a thousand random starts: how long the ReLU network takes, margin by margin."""
+
+import jax
+import jax.numpy as jnp
+
+from mdsgdln import networks, sweeps, tasks, training
+from mdsgdln_book.tables import Table
+
+RATE, NUM_STEPS, SCALE = 0.02, 1500, 2e-4
+NETWORK = networks.ReLUNetwork((3, 128, 1))
+
+
+@jax.jit
+def experiment(margin: float, seed: int) -> dict:
+    """Train once; return the time at which the loss passes half of its start."""
+    weights = NETWORK.init(jax.random.key(seed), SCALE)
+    losses = training.train(NETWORK, weights, tasks.xor(margin), RATE, NUM_STEPS).losses
+    times = RATE * jnp.arange(NUM_STEPS)
+    return {
+        "half_loss_time": jnp.interp(-losses[0] / 2, -losses, times),
+        "final_loss": losses[-1],
+    }
+
+
+TABLES = {
+    "xor_seeds": Table(
+        experiment,
+        sweeps.grid(margin=[0.0, 0.25, 0.5, 0.7, 0.9, 1.0, 1.25, 1.5, 2.0, 2.5], seed=range(1000)),
+        seconds=2,
+    )
+}

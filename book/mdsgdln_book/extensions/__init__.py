@@ -1,0 +1,1 @@
+"""Extensions of Sphinx: the ledger, execution, notebooks to run elsewhere, interactive figures."""

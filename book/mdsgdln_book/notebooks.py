@@ -1,0 +1,148 @@
+"""Chapters as notebooks that run anywhere: `to_notebook(path, repository, commit)`.
+
+A first cell installs the package where it is missing. The prose becomes plain Markdown, which
+Jupyter, Binder and Colab show without further parts: directives turn into headings, labelled
+equations into tagged ones, roles into their text.
+"""
+
+import re
+from pathlib import Path
+
+import jupytext
+import nbformat
+
+NAMES = {"prf:proof": "Proof", "solution": "Solution", "interactive": "Interactive figure"}
+OPEN = re.compile(r"^ *(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:-]+)\} *(?P<argument>.*)$")
+CODE = re.compile(r"^ *(?P<fence>`{3,})\w*$")
+OPTION = re.compile(r"^ *:(?P<key>[\w-]+): *(?P<value>.*)$")
+TARGET = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
+LABELLED = re.compile(r"\$\$ *\((?P<label>[\w-]+)\) *$", re.MULTILINE)
+ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`<]*?)(?: *<(?P<target>[^`>]+)>)?`")
+LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<name>\w*)(?:\.md)?(?:#(?P<place>[\w-]+))?\)")
+
+# The two distributions, as pip finds them in the book's repository.
+DISTRIBUTIONS = (
+    "mdsgdln @ git+{repository}@{commit}",
+    "mdsgdln-book @ git+{repository}@{commit}#subdirectory=book",
+)
+INSTALL = """\
+# Where the book's package is missing, this installs it, as it was when this notebook was written.
+import importlib.util
+
+if importlib.util.find_spec("mdsgdln_book") is None:
+    {install}
+"""
+FROM_REPOSITORY = "%pip install --quiet " + " ".join(f'"{each}"' for each in DISTRIBUTIONS)
+FROM_CLONE = 'raise ModuleNotFoundError("in a clone of the book: pip install . ./book")'
+
+
+def to_notebook(path: Path, repository: str = "", commit: str = "") -> nbformat.NotebookNode:
+    """The chapter, not executed; its first cell knows the repository, if there is one."""
+    source = jupytext.read(path)
+    install = FROM_REPOSITORY if repository else FROM_CLONE
+    first = INSTALL.format(install=install.format(repository=repository, commit=commit))
+    cells = [nbformat.v4.new_code_cell(first.rstrip())]
+    siblings = {page.stem for page in path.parent.glob("*.md")}
+    for cell in source.cells:
+        if cell.cell_type == "markdown":
+            cells.append(nbformat.v4.new_markdown_cell(plain(cell.source, siblings)))
+            continue
+        hidden = "hide-input" in cell.metadata.get("tags", [])
+        folded = {"jupyter": {"source_hidden": True}} if hidden else {}
+        cells.append(nbformat.v4.new_code_cell(cell.source, metadata=folded))
+        caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption")
+        if caption:
+            text = " ".join(caption.split())
+            cells.append(nbformat.v4.new_markdown_cell(f"*Figure.* {plain(text, siblings)}"))
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def plain(text: str, siblings: set[str] = frozenset()) -> str:
+    """MyST as plain Markdown.
+
+    >>> plain("see {eq}`flow`, {term}`modes <mode>` and {cite:t}`saxe2014`")
+    'see (flow), modes and Saxe (2014)'
+    >>> plain("$$ a = b $$ (flow)")
+    '$$ a = b \\\\tag{flow}$$'
+    """
+    text = "\n".join(unfold(TARGET.sub("", text).split("\n")))
+    text = LABELLED.sub(r"\\tag{\g<label>}$$", text)
+    text = ROLE.sub(role_text, text)
+    return LINK.sub(lambda match: link_text(match, siblings), text)
+
+
+def unfold(lines: list[str]) -> list[str]:
+    """Lines without directives: what they hold, under the name they have."""
+    out, waiting, index = [], [], 0
+    while index < len(lines):
+        line, index = lines[index], index + 1
+        if waiting and line.strip() == waiting[-1][0]:
+            out += waiting.pop()[1]
+        elif waiting and waiting[-1][1] == [line]:  # inside ordinary code
+            out.append(line)
+        elif match := OPEN.match(line):
+            options = {}
+            while index < len(lines) and (option := OPTION.match(lines[index])):
+                options[option["key"]] = option["value"]
+                index += 1
+            before, after = frame(match["name"], match["argument"], options)
+            if match["name"] == "math":
+                end = next(i for i in range(index, len(lines)) if lines[i].strip()[:3] == "```")
+                before += split(lines[index:end])
+                index = end
+            out += before
+            waiting.append((match["fence"], after))
+        else:
+            if match := CODE.match(line):
+                waiting.append((match["fence"], [match["fence"]]))
+            out.append(line)
+    return out
+
+
+def split(lines: list[str]) -> list[str]:
+    """The lines of an equation, aligned as Sphinx does if there are several."""
+    body = [line for line in lines if line.strip()]
+    if not any(r"\\" in line for line in body):
+        return body
+    return [r"\begin{split}", *body, r"\end{split}"]
+
+
+def frame(name: str, argument: str, options: dict) -> tuple[list[str], list[str]]:
+    """What stands before and behind the content of a directive."""
+    if name == "math":
+        tag = rf"\tag{{{options['label']}}}" if "label" in options else ""
+        return ["$$"], [f"{tag}$$"]
+    title = NAMES.get(name, name.removeprefix("prf:").capitalize())
+    if name == "solution":
+        return ["<details>", f"<summary>{title}</summary>", ""], ["", "</details>"]
+    if name == "interactive":
+        return [f"*{title} “{argument}”: see the page.*"], []
+    if name in ("admonition", "note"):
+        return [f"**{argument or title}.**", ""], [""]
+    label = options.get("label", "")
+    shown = ", ".join(part for part in (argument, label) if part)
+    return [f"**{title} ({shown}).**" if shown else f"**{title}.**", ""], [""]
+
+
+def role_text(match: re.Match) -> str:
+    """What a role shows."""
+    role, text = match["role"], match["text"]
+    if role == "eq":
+        return f"({text})"
+    if role.startswith("cite"):
+        keys = [re.sub(r"\D", "", key) for key in text.split(",")]
+        names = [re.sub(r"[\d ]", "", key).capitalize() for key in text.split(",")]
+        inside = role == "cite:p"
+        pairs = [f"{n} {k}" if inside else f"{n} ({k})" for n, k in zip(names, keys, strict=True)]
+        return f"({'; '.join(pairs)})" if inside else "; ".join(pairs)
+    return text
+
+
+def link_text(match: re.Match, siblings: set[str]) -> str:
+    """A link between chapters, as one between notebooks; other places of the book by their name."""
+    name, place = match["name"], match["place"] or ""
+    shown = match["text"] or (name or place).replace("_", " ")
+    return f"[{shown}]({name}.ipynb)" if name in siblings else shown

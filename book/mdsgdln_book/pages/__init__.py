@@ -1,0 +1,1 @@
+"""What mends and checks the built pages."""

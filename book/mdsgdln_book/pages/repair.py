@@ -1,0 +1,151 @@
+"""Sphinx extension: built pages, repaired for readers who use no mouse, no eyes or a small screen.
+
+Themes leave things behind that a page checker finds: the same id twice, names that do not say what
+is seen, lists that are none. `repair(root)` mends them in the HTML, gives every figure its size
+and a link to its file, and changes nothing when it is run again.
+"""
+
+import re
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+
+PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
+SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
+DRAWN_SIZE = re.compile(r'<svg[^>]*?\bwidth="(\d+)"[^>]*?\bheight="(\d+)"')
+SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
+
+
+def repair(root: Path) -> None:
+    """Mend every page and every figure of the built site."""
+    sizes = {}
+    for path in sorted((root / "_images").glob("*.svg")):
+        svg = enlarge(path.read_text(encoding="utf8"))
+        rewrite(path, svg)
+        sizes[path.name] = DRAWN_SIZE.search(svg).groups()
+    for path in sorted(root.rglob("*.html")):
+        if "_static" not in path.relative_to(root).parts:
+            rewrite(path, repaired_page(path.read_text(encoding="utf8"), sizes))
+
+
+def rewrite(path: Path, text: str) -> None:
+    """Write a file if its text has changed."""
+    if text != path.read_text(encoding="utf8"):
+        path.write_text(text, encoding="utf8")
+
+
+def enlarge(svg: str) -> str:
+    """The figure in pixels; matplotlib measures it in points, and too small for a page.
+
+    >>> enlarge('<svg width="72pt" height="36pt" id="72pt">')
+    '<svg width="150" height="75" id="72pt">'
+    """
+    start = svg.find("<svg")
+    end = svg.find(">", start)
+    head = SVG_SIDE.sub(
+        lambda match: f'{match[1]}="{round(float(match[2]) * PIXELS_PER_POINT)}"', svg[start:end]
+    )
+    return svg[:start] + head + svg[end:]
+
+
+def repaired_page(html: str, sizes: dict[str, tuple[str, str]]) -> str:
+    """The page, mended; sizes in pixels of the figures by the names of their files."""
+    page = BeautifulSoup(html, "html.parser")
+    for mend in MENDS:
+        mend(page)
+    figures(page, sizes)
+    return SEARCH_NAME.sub(r"\1", str(page))
+
+
+def unique_ids(page: BeautifulSoup) -> None:
+    """Number ids that come again: theorems and exercises are all called "proof-content"."""
+    seen: set[str] = set()
+    for node in page.find_all(id=True):
+        name, number = node["id"], 2
+        while node["id"] in seen:
+            node["id"] = f"{name}-{number}"
+            number += 1
+        seen.add(node["id"])
+
+
+def names_as_seen(page: BeautifulSoup) -> None:
+    """Let what unfolds be called what is written on it."""
+    for summary in page.find_all("summary"):
+        if summary.get_text(strip=True):
+            del summary["aria-label"]
+
+
+def landmarks(page: BeautifulSoup) -> None:
+    """Make the side bar with title and contents a place that one can jump to."""
+    for bar in page.find_all("div", class_="bd-sidebar-primary"):
+        bar["role"], bar["aria-label"] = "complementary", "Book"
+
+
+def bibliography(page: BeautifulSoup) -> None:
+    """Take roles away that do not fit a list of references."""
+    for node in page.find_all(class_=["citation", "citation-list"]):
+        del node["role"]
+
+
+def index_tables(page: BeautifulSoup) -> None:
+    """Say that the tables of an index are layout."""
+    for table in page.find_all("table", class_="indextable"):
+        table["role"] = "presentation"
+
+
+def notebook_links(page: BeautifulSoup) -> None:
+    """Save a notebook; do not show its text."""
+    for link in page.select("a[href$='.ipynb']"):
+        if "://" not in link["href"]:
+            link["download"] = ""
+            del link["target"]
+
+
+def figures(page: BeautifulSoup, sizes: dict[str, tuple[str, str]]) -> None:
+    """Reserve the room that a computed figure takes, and offer it as a file.
+
+    The style sheet keeps its text readable on a phone.
+    """
+    for image in page.select("div.cell_output img[src$='.svg']"):
+        width, height = sizes[image["src"].rsplit("/")[-1]]
+        image["width"], image["height"] = width, height
+        image["style"] = f"--drawn-width: {width}px"
+        box = image.find_parent("figure") or image.parent
+        if image.find_parent("a") or box.find("a", class_="figure-file"):
+            continue
+        name = box.get("id") or "figure"
+        link = page.new_tag("a", href=image["src"], download=f"{name}.svg")
+        link["class"], link["aria-label"] = "figure-file", f"SVG file of {name}"
+        link.string = "SVG"
+        (box.select_one("figcaption p") or box).append(link)
+
+
+def redirection(page: BeautifulSoup) -> None:
+    """Let a page that only leads on ask for no icon: leading on would break the request off."""
+    refresh = page.find("meta", attrs={"http-equiv": "Refresh"})
+    if refresh is not None and page.find("link", rel="icon") is None:
+        refresh.insert_after(page.new_tag("link", rel="icon", href="data:,"))
+
+
+MENDS = (
+    unique_ids,
+    names_as_seen,
+    landmarks,
+    bibliography,
+    index_tables,
+    notebook_links,
+    redirection,
+)
+
+
+def repair_site(app, exception) -> None:
+    """Mend the site that was built."""
+    if exception is None and app.builder.format == "html":
+        repair(Path(app.outdir))
+
+
+def setup(app) -> dict:
+    """Register the extension."""
+    # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
+    app.connect("build-finished", repair_site, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,108 @@
+"""What both papers say and show, statement by statement, and what this book has for it.
+
+`papers.yml` lists every numbered statement and every figure panel with its claims, its derivation
+and its counterpart among the figures. The ledger shows the two lists as tables.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from mdsgdln_book.claims import Claim, markdown_table
+from mdsgdln_book.places import BOOK
+
+PAPERS_FILE = BOOK / "papers.yml"
+FIELDS = {
+    "statements": {"place", "says", "derived", "claims", "none"},
+    "figures": {"place", "shows", "figures", "claims", "none"},
+}
+LABEL = re.compile(r"^\s*:label: (\S+)$", re.MULTILINE)
+FIGURE = re.compile(r"^\s+figure:\n\s+caption:.*?\n\s+name: (\S+)$", re.MULTILINE | re.DOTALL)
+
+
+def read_papers(path: Path = PAPERS_FILE) -> dict[str, list[dict]]:
+    """Both lists, each entry checked to say something."""
+    papers = yaml.safe_load(path.read_text(encoding="utf8"))
+    if set(papers) != set(FIELDS):
+        raise ValueError(f"papers: expected {sorted(FIELDS)}, got {sorted(papers)}")
+    for kind, entries in papers.items():
+        for entry in entries:
+            unknown = set(entry) - FIELDS[kind]
+            said = entry.get("none") or entry.get("claims") or entry.get("figures")
+            if unknown or "place" not in entry or not said:
+                raise ValueError(
+                    f"papers: {entry}: expected a place and claims, figures or none; "
+                    f"unknown fields {sorted(unknown)}"
+                )
+    return papers
+
+
+def from_papers(claim: Claim) -> bool:
+    """Whether a claim is one of the papers' own."""
+    return claim.source.startswith(("MHS", "NRR"))
+
+
+def figures_and_labels(book: Path) -> tuple[dict[str, str], set[str]]:
+    """Chapter of each figure, by name, and the labels of all equations and theorems."""
+    figures, labels = {}, set()
+    for page in sorted(book.glob("*.md")):
+        text = page.read_text(encoding="utf8")
+        figures |= dict.fromkeys(FIGURE.findall(text), page.stem)
+        labels |= set(LABEL.findall(text))
+    return figures, labels
+
+
+def problems(
+    papers: Mapping[str, list[dict]], claims: Mapping[str, Claim], book: Path = BOOK
+) -> list[str]:
+    """What the lists name and is not there, and claims of the papers that they do not name."""
+    figures, labels = figures_and_labels(book)
+    found, listed = [], set()
+    for entry in [*papers["statements"], *papers["figures"]]:
+        place = entry["place"]
+        for id in entry.get("claims", []):
+            listed.add(id)
+            if id not in claims:
+                found.append(f"{place}: unknown claim {id}")
+            elif claims[id].superseded_by:
+                found.append(f"{place}: claim {id} is superseded by {claims[id].superseded_by}")
+        found += [f"{place}: no figure {f}" for f in entry.get("figures", []) if f not in figures]
+        for item in entry.get("derived", []):
+            kind, _, name = item.partition(":")
+            there = (book / f"{name}.md").is_file() if kind == "page" else name in labels
+            if kind not in ("eq", "prf", "page") or not there:
+                found.append(f"{place}: nothing to derive it: {item}")
+    for claim in claims.values():
+        if from_papers(claim) and not claim.superseded_by and claim.id not in listed:
+            found.append(f"claim {claim.id} ({claim.source}) is missing in papers.yml")
+    return found
+
+
+def link(item: str) -> str:
+    """A place of the book as Markdown: `eq:label`, `prf:label` or `page:name`."""
+    kind, _, name = item.partition(":")
+    roles = {"eq": "{eq}", "prf": "{prf:ref}", "page": "{doc}"}
+    return f"{roles[kind]}`{name}`"
+
+
+def decided(entry: Mapping, verdicts: Mapping[str, str]) -> str:
+    """An entry's claims with their short verdicts, and what it lacks."""
+    named = entry.get("claims", [])
+    parts = [f"{{ref}}`{id} <claim-{id}>`: {verdicts.get(id, 'missing')}" for id in named]
+    return "; ".join(parts + ([entry["none"]] if "none" in entry else []))
+
+
+def paper_lines(entries: list[dict], kind: str, verdicts: Mapping[str, str]) -> list[str]:
+    """One of the two tables, as lines of Markdown."""
+    head = ["place", "what it says" if kind == "statements" else "what it shows"]
+    head += ["derived here" if kind == "statements" else "figure here", "claims and verdicts"]
+    rows = []
+    for entry in entries:
+        text = entry["says" if kind == "statements" else "shows"]
+        places = [link(item) for item in entry.get("derived", [])]
+        places += [f"{{numref}}`{figure}`" for figure in entry.get("figures", [])]
+        row = [entry["place"], text, ", ".join(places), decided(entry, verdicts)]
+        rows.append([cell or "–" for cell in row])
+    return markdown_table(head, rows).splitlines()

@@ -1,0 +1,9 @@
+"""Where things lie: in a clone beside this package, where it is installed inside it."""
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+ROOT = PACKAGE.parents[1]  # of a clone
+# Claims, papers and scripts; in a clone the chapters, too.
+BOOK = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parent
+RESULTS = PACKAGE / "results"

@@ -1,0 +1,130 @@
+"""The references: every chapter's code cells with the text they printed.
+
+`python -m mdsgdln_book.references [chapter ...]` executes chapters and writes
+`tests/references/<chapter>.ipynb`, which nbval executes again and compares. Kept is what can be
+compared, and nothing else: no pictures, no HTML, no warnings, no metadata that differ every time.
+"""
+
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+
+from mdsgdln_book.places import BOOK, ROOT
+
+REFERENCES = ROOT / "tests" / "references"
+TIMEOUT = 300  # seconds a cell may take
+COMPARED = ("text/plain", "text/markdown", "text/latex")
+RECORD = "application/papermill.record/text/plain"
+
+
+def chapters(book: Path = BOOK) -> dict[str, Path]:
+    """The pages that are notebooks, by name: those whose header names a kernel."""
+    pages = sorted(book.glob("*.md"))
+    return {page.stem: page for page in pages if "kernelspec" in jupytext.read(page).metadata}
+
+
+def code_cells(notebook) -> list:
+    """The notebook's code cells."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def keep_output(output):
+    """The comparable part of an output, or None."""
+    if output.output_type == "stream":
+        if output.name == "stdout":
+            return nbformat.v4.new_output("stream", name="stdout", text=output.text)
+        return None
+    if output.output_type not in ("display_data", "execute_result"):
+        return None
+    data = {mime: text for mime, text in output.data.items() if mime in (*COMPARED, RECORD)}
+    count = {k: output[k] for k in ("execution_count",) if k in output}
+    return nbformat.v4.new_output(output.output_type, data=data, **count) if data else None
+
+
+def scrub(notebook):
+    """An executed notebook reduced to code and comparable outputs."""
+    cells = []
+    for number, cell in enumerate(code_cells(notebook)):
+        outputs = [kept for output in cell.outputs if (kept := keep_output(output))]
+        tags = list(cell.metadata.get("tags", []))
+        new = nbformat.v4.new_code_cell(
+            cell.source,
+            execution_count=cell.execution_count,
+            outputs=outputs,
+            metadata={"tags": tags} if tags else {},
+        )
+        new.id = f"cell-{number}"
+        cells.append(new)
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def execute(source: Path):
+    """Run a chapter in a fresh kernel, in its own folder."""
+    notebook = jupytext.read(source)
+    client = NotebookClient(
+        notebook,
+        timeout=TIMEOUT,
+        kernel_name="python3",
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(source.parent)}},
+    )
+    return client.execute()
+
+
+def regenerate(name: str, book: Path = BOOK, folder: Path = REFERENCES) -> Path:
+    """Execute one chapter and write its reference."""
+    target = folder / f"{name}.ipynb"
+    folder.mkdir(parents=True, exist_ok=True)
+    nbformat.write(scrub(execute(book / f"{name}.md")), target)
+    return target
+
+
+def drift(book: Path = BOOK, folder: Path = REFERENCES) -> list[str]:
+    """How references and chapters differ in code, tags or coverage; empty if they do not."""
+    sources = chapters(book)
+    references = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
+    found = [f"{name}: chapter without a reference" for name in sources if name not in references]
+    found += [f"{name}: reference without a chapter" for name in references if name not in sources]
+    for name in sources.keys() & references.keys():
+        reference = nbformat.read(references[name], as_version=4)
+        found += [
+            f"{name}: {problem}" for problem in compare(jupytext.read(sources[name]), reference)
+        ]
+    return found
+
+
+def compare(source, reference) -> list[str]:
+    """How a chapter and its reference differ in code or tags, and cells that were never run."""
+    ours, theirs = code_cells(source), code_cells(reference)
+    if len(ours) != len(theirs):
+        return [f"{len(ours)} code cells in the chapter, {len(theirs)} in the reference"]
+    found = []
+    for number, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        if one.source != other.source:
+            found.append(f"cell {number}: the code differs")
+        if one.metadata.get("tags", []) != other.metadata.get("tags", []):
+            found.append(f"cell {number}: the tags differ")
+        if other.execution_count is None:
+            found.append(f"cell {number}: never executed, so nothing is compared")
+    return found
+
+
+def main(names: list[str]) -> None:
+    """Regenerate the references of the named chapters, or of all."""
+    known = chapters()
+    for name in names or known:
+        if name not in known:
+            sys.exit(f"chapter: expected one of {sorted(known)}, got {name!r}")
+        print(f"{name} ...", flush=True)
+        regenerate(name)
+    for path in REFERENCES.glob("*.ipynb"):
+        if path.stem not in known:
+            print(f"note: {path.name} has no chapter any more; remove it")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

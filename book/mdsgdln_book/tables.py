@@ -1,0 +1,137 @@
+"""Tables of results that take longer than a chapter may, kept in `results/`, one file a table.
+
+Each module of `experiments/` says at its end which tables it makes. A table is valid because the
+code as it is reproduces its rows (see ``reproduction``): what its header says of the code that made
+it is never compared. `make tables` fills what is missing.
+"""
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from mdsgdln import sweeps
+from mdsgdln_book import experiments
+from mdsgdln_book.places import RESULTS
+
+
+@dataclass(frozen=True)
+class Table:
+    """Which runs a table holds, and how nearly they must be reproduced.
+
+    A result is reproduced if no entry moved by more than ``atol`` + ``rtol`` · the largest one that
+    comes out now. Other machines round differently: what is zero but for rounding has no relative
+    error.
+
+    Attributes:
+        experiment: takes a setting's values by name and returns {name: number or array}.
+        settings: the runs, as from ``sweeps.grid``.
+        seconds: about what one run takes on one core in a fresh process, compilation included.
+        rtol: over the largest entry of a result, as it comes out now.
+        atol: for what is zero but for rounding.
+        loose: ``rtol`` of results that rounding moves further than the others.
+        version: raised by hand when the results come to mean something else.
+    """
+
+    experiment: Callable[..., Mapping]
+    settings: list[dict]
+    seconds: float
+    rtol: float = 1e-6
+    atol: float = 1e-9
+    loose: Mapping[str, float] = field(default_factory=dict)
+    version: int = 1
+
+    def rows(self, path: Path) -> list[dict]:
+        """Return the rows of a file that belong to this table, in the order of its settings."""
+        rows = {}
+        for row in sweeps.read(path) if path.exists() else []:
+            if row["header"]["note"]["version"] == self.version:
+                rows[key(row["setting"])] = row
+        wanted = map(key, self.settings)
+        return [rows[setting] for setting in wanted if setting in rows]
+
+
+def key(setting: Mapping) -> str:
+    """Return a text that tells settings apart, whatever the order of their names."""
+    return json.dumps(setting, sort_keys=True)
+
+
+@cache
+def every() -> dict[str, Table]:
+    """Return all tables by name. Their modules are imported here, when JAX's precision is set."""
+    found: dict[str, Table] = {}
+    for module in pkgutil.iter_modules(experiments.__path__, f"{experiments.__name__}."):
+        found |= getattr(importlib.import_module(module.name), "TABLES", {})
+    return dict(sorted(found.items()))
+
+
+def find(name: str) -> Table:
+    """Return a table.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    if name not in every():
+        raise ValueError(f"name: expected one of {list(every())}, got {name!r:.80}")
+    return every()[name]
+
+
+def file_of(name: str) -> Path:
+    """Return the file of a table."""
+    return RESULTS / f"{name}.jsonl"
+
+
+def load(name: str) -> pd.DataFrame:
+    """Return a table, one row a run: the setting, the results by name, and ``failed``.
+
+    Raises:
+        ValueError: there is no such table, or runs are missing in it or of another version.
+    """
+    table = find(name)
+    rows = table.rows(file_of(name))
+    if missing := len(table.settings) - len(rows):
+        raise ValueError(
+            f"name: {file_of(name)} lacks {missing} of {len(table.settings)} runs of version "
+            f"{table.version}; run make tables"
+        )
+    return pd.DataFrame(
+        [
+            {**setting, **dict(sorted(row["results"].items())), "failed": row["failed"]}
+            for setting, row in zip(table.settings, rows, strict=True)
+        ]
+    )
+
+
+def tolerances() -> pd.DataFrame:
+    """Return how nearly each table must be reproduced, with its number of runs."""
+    return pd.DataFrame(
+        [
+            {
+                "table": name,
+                "runs": len(table.settings),
+                "rtol": table.rtol,
+                "atol": table.atol,
+                "loose": ", ".join(f"{result} {rtol:g}" for result, rtol in table.loose.items()),
+            }
+            for name, table in every().items()
+        ]
+    )
+
+
+def cost(part: str) -> dict[str, dict]:
+    """Return what `make bench` measured last: {device: {"code", "libraries", "results"}}.
+
+    Raises:
+        ValueError: that part was not measured yet.
+    """
+    path = RESULTS / "cost.json"
+    measured = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    found = {device: parts[part] for device, parts in measured.items() if part in parts}
+    if not found:
+        raise ValueError(f"part: {part!r} is missing in {path}; run make bench")
+    return found

@@ -1,0 +1,111 @@
+"""Closed-form trajectories of the modes of deep linear networks (MHS App. A.1)."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers, Scalar
+from mdsgdln.statistics import Modes
+from mdsgdln.tasks import Task
+from mdsgdln.theory.integration import integrate
+
+
+def _columns(singular_values: Numbers, input_variances: Numbers, starts: Numbers):
+    """Return s, d and a₀ as columns (modes, 1) of one common length, checked."""
+    arrays = {
+        "singular_values": singular_values,
+        "input_variances": input_variances,
+        "starts": starts,
+    }
+    arrays = {
+        name: jnp.atleast_1d(checks.finite_array(name, value, np.ndim(value), "(modes,)", True))
+        for name, value in arrays.items()
+    }
+    num_modes = max((len(array) for array in arrays.values() if len(array) != 1), default=1)
+    if any(len(array) == 0 for array in arrays.values()):
+        num_modes = 0
+    for name, array in arrays.items():
+        if array.ndim != 1 or len(array) not in (1, num_modes):
+            raise ValueError(f"{name}: expected shape ({num_modes},), got {array.shape}")
+        if not isinstance(array, jax.core.Tracer) and (array < 0).any():
+            raise ValueError(f"{name}: expected entries of at least 0, got {array.min()}")
+    return (jnp.broadcast_to(array, num_modes)[:, None] for array in arrays.values())
+
+
+def mode_trajectory(
+    times: Numbers,
+    singular_values: Numbers,
+    input_variances: Numbers,
+    starts: Numbers,
+    depth: int = 2,
+) -> Float[Array, "modes T"]:
+    """Return a_α(t) of a balanced linear network, ȧ = L a^{2−2/L} (s − d a) (MHS App. A.1).
+
+    One hidden layer, L = 2: a(t) = (s/d) / (1 − (1 − s/(d a₀)) e^{−2st}) (MHS Eqs. 7 and 18),
+    written so that it holds for s = 0 as well, a(t) = a₀ / (e^{−2st} + a₀ d (1 − e^{−2st})/s).
+    None, L = 1: a(t) = s/d + (a₀ − s/d) e^{−dt}, and a₀ + s t for d = 0: every mode relaxes at the
+    rate d, whatever its strength s. Deeper networks are integrated by diffrax in ln a.
+
+    Args:
+        times: t = learning rate · step, shape (T,); for L > 2 increasing from 0 on.
+        singular_values: s_α, shape (modes,) or a number.
+        input_variances: d_α, likewise.
+        starts: a₀, likewise; above 0, but for L = 1, where a mode may start at 0.
+        depth: L, the number of weight layers.
+
+    Raises:
+        ValueError: different numbers of modes, negative entries, no start for L > 2.
+    """
+    depth = checks.positive_integer("depth", depth)
+    times = checks.finite_array("times", times, 1, "(T,)") if depth < 3 else checks.times(times)
+    s, d, start = _columns(singular_values, input_variances, starts)
+    row = times[None, :]
+    if depth == 1:
+        return start * jnp.exp(-d * row) + s * _filled(d, row)
+    if depth == 2:
+        return start / (jnp.exp(-2 * s * row) + 2 * start * d * _filled(2 * s, row))
+    if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
+        raise ValueError(f"starts: expected entries above 0, got {start.min()}")
+    return _integrate(times, s[:, 0], d[:, 0], start[:, 0], float(depth))
+
+
+def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[Array, "modes T"]:
+    """Return (1 − e^{−rt})/r, which is t for r = 0."""
+    safe = jnp.where(rate > 0, rate, 1.0)
+    return jnp.where(rate > 0, -jnp.expm1(-rate * times) / safe, times)
+
+
+@jax.jit
+def _integrate(
+    times: Float[Array, " T"],
+    s: Float[Array, " modes"],
+    d: Float[Array, " modes"],
+    start: Float[Array, " modes"],
+    depth: Scalar,
+) -> Float[Array, "modes T"]:
+    """Integrate ȧ = L a^{2−2/L} (s − d a) in ln a; compiled once for all depths."""
+
+    def growth(log_strength):
+        strength = jnp.exp(jnp.minimum(log_strength, 100.0))  # a trial step may be far too long
+        return depth * strength ** (1 - 2 / depth) * (s - d * strength)
+
+    return jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-9).T)
+
+
+def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:
+    """Return the loss of a linear map Σ_α a_α u_α v_αᵀ, L = ½⟨‖y‖²⟩ − Σ_α (s_α a_α − ½ d_α a_α²).
+
+    Exact where the modes diagonalise Σ^x (``modes.coupling`` is 0).
+    """
+    checks.instance("task", task, Task)
+    checks.instance("modes", modes, Modes)
+    strengths = checks.finite_array("strengths", strengths, 2, "(modes, T)", may_be_empty=True)
+    if len(strengths) != len(modes.singular_values):
+        raise ValueError(
+            f"strengths: expected {len(modes.singular_values)} rows, got {len(strengths)}"
+        )
+    power = jnp.sum(task.targets**2) / (2 * task.num_samples)
+    s, d = jnp.asarray(modes.singular_values)[:, None], jnp.asarray(modes.input_variances)[:, None]
+    return power - jnp.sum(s * strengths - d * strengths**2 / 2, axis=0)

@@ -1,0 +1,80 @@
+"""`jupyter-book build .` alone makes the whole site, its pages mended."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from mdsgdln_book.pages import repair, site
+from mdsgdln_book.places import BOOK, ROOT
+
+START = """# Start
+
+```{prf:theorem}
+One.
+```
+
+```{prf:theorem}
+Two, see [](xor.md).
+```
+"""
+CHAPTER = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+# A chapter
+
+```{code-cell}
+---
+mystnb:
+  image:
+    alt: nothing to see
+---
+import sys
+from IPython.display import SVG
+
+print("careful", file=sys.stderr)
+SVG('<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt"></svg>')
+```
+"""
+TOC = {"format": "jb-book", "root": "book/start", "chapters": [{"file": "book/xor"}]}
+
+
+@pytest.fixture
+def root(tmp_path):
+    """The site that a bare build makes of two pages under the configuration of the book."""
+    text = (ROOT / "_config.yml").read_text(encoding="utf8")
+    config = yaml.safe_load(text.replace("book/_static", str(BOOK / "_static")))
+    config["sphinx"]["config"]["bibtex_bibfiles"] = [str(BOOK / "references.bib")]
+    (tmp_path / "book").mkdir()
+    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config))
+    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(TOC))
+    (tmp_path / "book/start.md").write_text(START)
+    (tmp_path / "book/xor.md").write_text(CHAPTER)
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", "."]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "xor.md:9: WARNING: stderr was found" in done.stderr  # with -W, an error
+    return tmp_path / "_build/html"
+
+
+def files(root):
+    """Pages and figures by their path."""
+    paths = [*root.rglob("*.html"), *(root / "_images").glob("*.svg")]
+    return {path: path.read_text(encoding="utf8") for path in paths}
+
+
+def test_a_bare_build_mends_its_pages(root):
+    before = files(root)
+    pages = {path.stem: BeautifulSoup(text, "html.parser") for path, text in before.items()}
+    assert pages["index"].find("link", rel="icon")
+    assert pages["start"].find(id="proof-content-2")
+    assert pages["xor"].select("div[role=complementary]")
+    (figure,) = pages["xor"].select(".cell_output img")
+    assert (figure["width"], figure["height"]) == ("150", "75")
+    assert site.site_problems(root) == []
+    repair.repair(root)
+    assert files(root) == before

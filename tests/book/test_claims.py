@@ -1,0 +1,274 @@
+"""Claims, their recorder and the ledger built from what was recorded."""
+
+import math
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from mdsgdln_book import claims as recorder
+from mdsgdln_book.claims import Bound, Claims, parse_claim, read_claims, rounded_text
+from mdsgdln_book.extensions import ledger
+
+ENTRY = {
+    "id": "demo-time",
+    "source": "MHS §3",
+    "statement": "Faster at |Δ| > $0$.",
+    "measure": "a number",
+    "bound": {"at_most": 0.06},
+    "chapter": "demo",
+}
+
+
+def write(path, *entries):
+    path.write_text(yaml.safe_dump(list(entries), allow_unicode=True), encoding="utf8")
+    return path
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What the recorder displays: a list of (data, metadata)."""
+    outputs = []
+    monkeypatch.setattr(
+        recorder,
+        "display",
+        lambda data, raw, metadata=None: outputs.append((data, metadata or {})),
+    )
+    return outputs
+
+
+@pytest.fixture
+def file(tmp_path):
+    second = {**ENTRY, "id": "demo-ratio", "bound": {"equals": 2.0, "within": 0.1}}
+    return write(tmp_path / "claims.yml", ENTRY, second, {**ENTRY, "id": "b", "chapter": "other"})
+
+
+@pytest.mark.parametrize(
+    ("bound", "inside", "outside"),
+    [
+        ({"at_most": 0.06}, [0.06, -5], [0.0601]),
+        ({"at_least": 3}, [3, 9], [2.999]),
+        ({"between": [1, 2]}, [1, 1.5, 2], [0.99, 2.01]),
+        ({"equals": 0.8165, "within": 0.001}, [0.8165, 0.8156], [0.8154, 0.8176]),
+    ],
+)
+def test_bound(bound, inside, outside):
+    parsed = Bound.parse(bound)
+    assert all(parsed.holds(value) for value in inside)
+    assert not any(parsed.holds(value) for value in outside)
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [{}, {"at_most": 1, "at_least": 0}, {"equals": 1}, {"between": [2, 1]}, {"near": 1}]
+    + [{"at_most": "6 %"}, {"equals": 1, "within": -1}],
+)
+def test_bad_bound(bound):
+    with pytest.raises(ValueError, match="demo-time: bound: expected"):
+        parse_claim({**ENTRY, "bound": bound})
+
+
+def test_bad_entries(tmp_path):
+    with pytest.raises(ValueError, match="missing fields.*measure"):
+        parse_claim({k: v for k, v in ENTRY.items() if k != "measure"})
+    with pytest.raises(ValueError, match="go together"):
+        parse_claim({**ENTRY, "superseded_by": "x"})
+    with pytest.raises(ValueError, match="twice"):
+        read_claims(write(tmp_path / "twice.yml", ENTRY, ENTRY))
+    with pytest.raises(ValueError, match="unknown claim nowhere"):
+        old = {**ENTRY, "superseded_by": "nowhere", "reason": "wrong"}
+        read_claims(write(tmp_path / "old.yml", old))
+
+
+def test_the_books_claims_are_readable():
+    assert read_claims()
+
+
+def test_rounding_never_gives_minus_zero():
+    assert rounded_text(0.043149, 3) == "0.0431"
+    assert rounded_text(-0.0, 3) == "0"
+
+
+def test_record_and_table(file, shown):
+    demo = Claims("demo", file)
+    demo.record("demo-time", 0.043149)
+    demo.record("demo-ratio", 2.04)
+    demo.table()
+    (data, metadata), _, (table, _) = shown
+    assert data == {"application/papermill.record/text/plain": "0.0431"}
+    assert metadata["scrapbook"] == {
+        "name": "claim:demo-time",
+        "mime_prefix": "application/papermill.record/",
+    }
+    stored = metadata["claim"]
+    assert (stored["value"], stored["verdict"]) == (0.0431, "holds within 0.0431")
+    assert stored["digest"] == recorder.claim_digest(read_claims(file)["demo-time"])
+    assert table["text/markdown"] == table["text/plain"]
+    assert r"Faster at \|Δ\| > $0$." in table["text/markdown"]
+    assert "| 2 ± 0.1 | 2.04 | holds |" in table["text/markdown"]
+
+
+def test_failing_claims_need_a_reason(file, shown):
+    demo = Claims("demo", file)
+    with pytest.raises(ValueError, match="because="):
+        demo.record("demo-time", 0.07)
+    assert not shown
+    demo.record("demo-time", 0.07, because="the width is too small.")
+    assert shown[0][1]["claim"]["verdict"] == "does not hold here: the width is too small."
+
+
+def test_bad_records(file, shown):
+    with pytest.raises(ValueError, match="chapter: expected one of"):
+        Claims("nowhere", file)
+    demo = Claims("demo", file)
+    with pytest.raises(ValueError, match="id: expected a claim of chapter 'demo'"):
+        demo.record("b", 1.0)
+    for value in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="finite"):
+            demo.record("demo-time", value)
+    demo.record("demo-time", 0.01)
+    with pytest.raises(ValueError, match="without a value.*demo-ratio"):
+        demo.table()
+
+
+def test_digest_follows_code_and_entry(tmp_path):
+    (tmp_path / "mdsgdln").mkdir()
+    module = tmp_path / "mdsgdln" / "tasks.py"
+    module.write_text("A = 1\n")
+    claim = parse_claim(ENTRY)
+    first = recorder.claim_digest(claim, tmp_path)
+    assert first == recorder.claim_digest(claim, tmp_path)
+    other = parse_claim({**ENTRY, "bound": {"at_most": 0.07}})
+    assert first != recorder.claim_digest(other, tmp_path)
+    module.write_text("A = 2\n")
+    assert first != recorder.claim_digest(claim, tmp_path)
+
+
+def stored(claim, value=0.04, **changes):
+    """A recorded value as the ledger finds it."""
+    return {**vars(recorder.judge(claim, value, 3, "of the width")), **changes}
+
+
+def test_ledger_counts_and_complaints():
+    one = parse_claim(ENTRY)
+    two, three, four = (parse_claim({**ENTRY, "id": name}) for name in ("two", "three", "four"))
+    old = parse_claim({**ENTRY, "id": "old", "superseded_by": "two", "reason": "a slip"})
+    recorded = {
+        one.id: [("book/demo", stored(one))],
+        two.id: [("book/demo", stored(two, 0.1))],
+        three.id: [("book/demo", stored(three, digest="0"))],
+        "stranger": [("book/demo", {})],
+    }
+    lines, problems = ledger.ledger_lines({c.id: c for c in (one, two, three, four, old)}, recorded)
+    assert lines[0] == "5 claims: 1 holds, 1 does not, 1 superseded, 2 missing."
+    text = "\n".join(lines)
+    assert "holds within 0.04" in text
+    assert "does not hold here: of the width" in text
+    assert "superseded by {ref}`two <claim-two>`: a slip" in text
+    assert problems == [
+        "unknown claim stranger is recorded",
+        "claim three has a stale value",
+        "claim four has no measured value",
+    ]
+
+
+def test_ledger_wants_a_claim_in_its_own_chapter():
+    claim = parse_claim(ENTRY)
+    _, problems = ledger.ledger_lines(
+        {claim.id: claim}, {claim.id: [("book/other", stored(claim))]}
+    )
+    assert problems == ["claim demo-time is recorded outside its chapter 'demo'"]
+
+
+def test_execution_cache_follows_the_package(tmp_path, monkeypatch):
+    monkeypatch.setattr(ledger, "ROOT", tmp_path)
+    monkeypatch.setattr(ledger, "CLAIMS_FILE", tmp_path / "claims.yml")
+    (tmp_path / "mdsgdln").mkdir()
+
+    def cache():
+        config = SimpleNamespace()
+        ledger.set_cache(SimpleNamespace(outdir=tmp_path / "_build" / "html"), config)
+        return config.nb_execution_cache_path
+
+    paths = [cache(), cache()]
+    for name in ("mdsgdln/training.py", "requirements.txt", "claims.yml"):
+        (tmp_path / name).write_text("changed")
+        paths.append(cache())
+    assert paths[0] == paths[1]
+    assert len(set(paths)) == 4
+
+
+CHAPTER = """---
+jupytext: {{text_representation: {{extension: .md, format_name: myst}}}}
+kernelspec: {{name: python3, display_name: Python 3}}
+---
+# Demo
+
+```{{code-cell}}
+from pathlib import Path
+from mdsgdln_book.claims import Claims
+demo = Claims("demo", Path("claims.yml"))
+demo.record("demo-time", {value})
+```
+"""
+
+CONF = """
+extensions = ["myst_nb", "mdsgdln_book.extensions.ledger"]
+root_doc = "ledger"
+ledger_document = "ledger"
+ledger_claims = str(__import__("pathlib").Path(__file__).parent / "claims.yml")
+nb_execution_mode = "cache"
+exclude_patterns = ["_build"]
+"""
+
+
+def test_one_claim_is_decided(tmp_path, capsys, monkeypatch):
+    """`make claim` runs the chapter and prints its verdict."""
+    (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.05))
+    late = {**ENTRY, "id": "late"}
+    claims = read_claims(write(tmp_path / "claims.yml", ENTRY, late))
+    with pytest.raises(ValueError, match="late: chapter 'demo' records no value"):
+        recorder.decide(claims["late"], tmp_path)
+    monkeypatch.setattr(recorder, "read_claims", lambda: claims)
+    decided = recorder.decide(claims["demo-time"], tmp_path)
+    monkeypatch.setattr(recorder, "decide", lambda claim: decided)
+    recorder.main(["demo-time"])
+    printed = capsys.readouterr().out
+    assert "bound     at most 0.06\nmeasured  0.05, in demo\n" in printed
+    assert "verdict   holds within 0.05" in printed
+    with pytest.raises(SystemExit, match="expected one of .*got nowhere"):
+        recorder.main(["nowhere"])
+
+
+def build(project):
+    """Build a small book with -W; return the exit code, its messages and the ledger page."""
+    command = ["-m", "sphinx", "-W", "--keep-going", "-q", ".", "_build/html"]
+    done = subprocess.run([sys.executable, *command], cwd=project, capture_output=True, text=True)
+    page = project / "_build" / "html" / "ledger.html"
+    return done.returncode, done.stderr, page.read_text(encoding="utf8")
+
+
+def test_ledger_page_follows_the_chapters(tmp_path):
+    """A missing value fails a cold and a warm build; an edited chapter changes the ledger."""
+    second = {**ENTRY, "id": "late"}
+    (tmp_path / "conf.py").write_text(CONF)
+    page = "# Ledger\n\n```{ledger}\n```\n\n```{toctree}\ndemo\n```\n"
+    (tmp_path / "ledger.md").write_text(page)
+    (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.05))
+    write(tmp_path / "claims.yml", ENTRY, second)
+    for _ in range(2):
+        code, messages, _ = build(tmp_path)
+        assert code != 0
+        assert "claim late has no measured value" in messages
+    write(tmp_path / "claims.yml", ENTRY)
+    code, messages, page = build(tmp_path)
+    assert code == 0, messages
+    assert "holds within 0.05" in page
+    assert '<tr class="holds row-even" id="claim-demo-time">' in page
+    assert 'href="#claim-demo-time"' in page
+    (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.03))
+    code, messages, page = build(tmp_path)
+    assert code == 0, messages
+    assert "holds within 0.03" in page

@@ -1,0 +1,117 @@
+"""The science and the book are two distributions: what they need, hold, and do where installed."""
+
+import ast
+import itertools
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import packages_distributions
+
+import pytest
+
+from mdsgdln_book.places import ROOT
+
+PROJECTS = {"mdsgdln": ROOT, "mdsgdln_book": ROOT / "book"}
+UNDECLARED = {"matplotlib-inline"}  # imported where IPython runs, which brings it
+LARGEST = {"mdsgdln": 150_000, "mdsgdln_book": 3_000_000}  # bytes
+
+# Run where both are installed, with none of what only the making of pages needs.
+USE = """
+import pkgutil, sys
+from importlib import import_module
+import mdsgdln, mdsgdln_book
+from mdsgdln_book import experiments, places, tables
+from mdsgdln_book.claims import Claims
+from mdsgdln_book.extensions import interactive
+
+assert places.BOOK == places.PACKAGE / "data" and list(places.RESULTS.glob("*.jsonl"))
+Claims("xor")
+interactive.place("race")
+for module in pkgutil.iter_modules(experiments.__path__, "mdsgdln_book.experiments."):
+    import_module(module.name)
+assert not {"bs4", "jupytext", "myst_nb", "nbclient", "nbformat", "sphinx"} & set(sys.modules)
+print(mdsgdln.__file__, mdsgdln_book.__file__, sep="\\n")
+"""
+
+
+def project(name):
+    return tomllib.loads((PROJECTS[name] / "pyproject.toml").read_text(encoding="utf8"))["project"]
+
+
+def distributions(requirements):
+    """Names of distributions, in lower case and with hyphens."""
+    names = (re.match(r"[\w.-]+", requirement)[0] for requirement in requirements)
+    return {re.sub(r"[-_.]+", "-", name).lower() for name in names}
+
+
+def imported(name):
+    """The distributions that a package's modules import."""
+    found = set()
+    for path in (PROJECTS[name] / name).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
+            if isinstance(node, ast.Import):
+                found |= {each.name.partition(".")[0] for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module.partition(".")[0])
+    known = packages_distributions()
+    outside = found - set(sys.stdlib_module_names) - {name}
+    return distributions(known.get(each, [each])[0] for each in outside) - UNDECLARED
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_what_is_needed_is_what_is_imported(name):
+    needed = distributions(project(name)["dependencies"])
+    extras = project(name).get("optional-dependencies", {}).values()
+    assert needed == imported(name) - distributions(itertools.chain(*extras))
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory):
+    """Both wheels, built from the clone; a warning is an error."""
+    folder = tmp_path_factory.mktemp("wheels")
+    command = [sys.executable, "-W", "error", "-m", "hatchling", "build", "-t", "wheel"]
+    for root in PROJECTS.values():
+        subprocess.run([*command, "-d", str(folder)], cwd=root, check=True)
+    return {name: next(folder.glob(f"{name}-*.whl")) for name in PROJECTS}
+
+
+def contents(wheel):
+    """Files of the package in a wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+def files(folder, *patterns):
+    """The files of the clone that match."""
+    found = (path for pattern in patterns for path in folder.glob(pattern) if path.is_file())
+    return {path.relative_to(folder).as_posix() for path in found}
+
+
+def test_wheels_hold_their_package_and_no_other(wheels):
+    book = ROOT / "book"
+    data = files(book, "claims.yml", "papers.yml", "_static/interactive/*")
+    package = files(book, "mdsgdln_book/**/*.py", "mdsgdln_book/results/*.json*")
+    assert len(data) > 5 and len(package) > 50
+    assert contents(wheels["mdsgdln"]) == files(ROOT, "mdsgdln/**/*.py", "mdsgdln/py.typed")
+    assert contents(wheels["mdsgdln_book"]) == package | {f"mdsgdln_book/data/{n}" for n in data}
+    for name, wheel in wheels.items():
+        assert wheel.stat().st_size <= LARGEST[name]
+
+
+def test_installed_copies_work_without_the_clone(wheels, tmp_path):
+    target, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", str(target), *map(str, wheels.values())], check=True)
+    used = subprocess.run(
+        [sys.executable, "-c", USE],
+        cwd=elsewhere,
+        env=os.environ | {"PYTHONPATH": str(target)},
+        capture_output=True,
+        text=True,
+    )
+    assert used.returncode == 0, used.stderr
+    assert all(line.startswith(str(target)) for line in used.stdout.splitlines())

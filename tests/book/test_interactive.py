@@ -1,0 +1,314 @@
+"""The interactive figures' formulas are the package's, and their places in the pages are sound."""
+
+import json
+from itertools import combinations
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from docutils import nodes, utils
+from py_mini_racer import MiniRacer
+from scipy import optimize
+
+from mdsgdln import gates, networks, statistics, tasks, theory
+from mdsgdln_book.extensions import interactive
+
+ITEMS, CONTEXTS = 4, 3  # of the figure of a neuron's gate
+MARGINS = (0.0, 0.3, 0.8, 0.9, 2.5)
+SETTINGS = [(sigma, hidden) for sigma in (1e-6, 2e-4, 1e-2) for hidden in (4, 128, 1024)]
+
+
+@pytest.fixture(scope="module")
+def javascript():
+    """A function that evaluates an expression of `Theory` and `x`; infinity comes as None."""
+    engine = MiniRacer()
+    engine.eval((interactive.SCRIPTS / "theory.js").read_text(encoding="utf8"))
+
+    def evaluate(expression, x=None):
+        values = json.dumps(x, default=lambda array: np.asarray(array).tolist())
+        return json.loads(engine.eval(f"JSON.stringify(((x) => {expression})({values}))"))
+
+    return evaluate
+
+
+def same(found, expected, tolerance=1e-9):
+    np.testing.assert_allclose(np.array(found, float), expected, rtol=tolerance, atol=1e-14)
+
+
+def all_patterns():
+    bits = np.arange(2 ** (ITEMS * CONTEXTS))[:, None] >> np.arange(ITEMS * CONTEXTS) & 1
+    return bits.reshape(-1, ITEMS, CONTEXTS)
+
+
+def realisable_patterns():
+    return [pattern for pattern in all_patterns() if gates.is_realisable(pattern)]
+
+
+def test_deep_mode(javascript):
+    times = np.linspace(0, 60, 25)
+    for s in (0.0, 0.05, 0.4, 3.0):
+        for d in (0.0, 0.2, 2.0):
+            for start in (1e-14, 1e-4, 0.3, 5.0):
+                found = javascript(
+                    "x[0].map((t) => Theory.deepMode(t, ...x[1]))", [times, [s, d, start]]
+                )
+                same(found, theory.mode_trajectory(times, s, d, start)[0])
+
+
+def test_mode_time_is_when_the_mode_passes_the_height(javascript):
+    for height in (0.01, 0.5, 0.9):
+        time = javascript("Theory.modeTime(...x)", [height, 0.4, 0.4, 1e-5])
+        same(theory.mode_trajectory([time], 0.4, 0.4, 1e-5)[0], height)
+    assert javascript("Theory.modeTime(1.1, 0.4, 0.4, 1e-5)") is None
+    assert javascript("Theory.modeTime(0.1, 0.4, 0.4, 0.2)") == 0
+
+
+def test_expected_start(javascript):
+    for sigma, hidden in SETTINGS:
+        found = javascript("Theory.expectedStart(...x)", [hidden, sigma])
+        same(found, theory.expected_initial_strength(hidden, sigma))
+
+
+@pytest.mark.parametrize("pathways", [2, 4])
+def test_exclusive_or(javascript, pathways):
+    """Against the modes that the package finds in the data."""
+    gate = np.array([[1, 1, 0, 0], [0, 0, 1, 1]]) if pathways == 2 else np.eye(4)
+    times = np.linspace(0, 50, 21)
+    for margin in MARGINS[1:]:
+        task = tasks.xor(margin)
+        gated = networks.pathways(task, gate, 1)
+        datasets = [statistics.effective_dataset(gated, task, path) for path in gated.graph.paths]
+        for sigma, hidden in SETTINGS:
+            expected = 0
+            for dataset in datasets:
+                modes = statistics.modes(dataset)
+                start = theory.expected_initial_strength(hidden // pathways, sigma)
+                s, d = modes.singular_values, modes.input_variances
+                strengths = theory.mode_trajectory(times, s, d, start)
+                expected += theory.mode_losses(dataset, modes, strengths)
+            setting = [pathways, margin, sigma, hidden]
+            found = javascript("x[0].map((t) => Theory.xorLoss(t, ...x[1]))", [times, setting])
+            same(found, expected, 1e-9)
+
+
+def test_exclusive_or_without_a_margin(javascript):
+    assert javascript("Theory.xorHalfTime(2, 0, 1e-3, 128)") is None
+    assert javascript("Theory.xorLoss(40, 2, 0, 1e-3, 128)") == 0.5
+
+
+def test_half_loss_time_and_crossover(javascript):
+    for setting in SETTINGS:
+        for margin in MARGINS[1:]:
+            two, four = (
+                javascript("Theory.xorHalfTime(...x)", [k, margin, *setting]) for k in (2, 4)
+            )
+            assert (four < two) == (margin < np.sqrt(2 / 3))
+            half = javascript(
+                "[x[0], 0].map((t) => Theory.xorLoss(t, ...x[1]))", [four, [4, margin, *setting]]
+            )
+            same(half[0], half[1] / 2)
+        both = [
+            javascript("Theory.xorHalfTime(x[0], Theory.crossover, ...x[1])", [k, setting])
+            for k in (2, 4)
+        ]
+        same(both[0], both[1])
+    same(javascript("Theory.crossover"), np.sqrt(2 / 3))
+
+
+def test_race_law(javascript):
+    for contexts in range(2, 13):
+        for size in range(1, contexts):
+            found = javascript("Theory.learningTime(...x)", [contexts, size])
+            same(found, theory.learning_time(contexts, size))
+
+
+@pytest.mark.parametrize("contexts", [2, 3, 5, 8])
+@pytest.mark.parametrize("items", [2, 4, 8, 16])
+def test_closed_form_of_the_loss(javascript, contexts, items):
+    """On the final residual, pathways on in all contexts but one."""
+    times = np.linspace(0, 30 * contexts * items, 15)
+    for strengths in ((1e-9, 1e-9), (1e-6, 1e-3), (0.2, 1e-2)):
+        expected = theory.contextual_closed_form(contexts, items, strengths, times)
+        found = javascript(
+            "x[0].map((t) => Theory.closedForm(t, ...x[1]))",
+            [times, [contexts, contexts - 1, items, *strengths]],
+        )
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("contexts, size", [(3, 1), (4, 2), (5, 2), (5, 4)])
+def test_contextual_modes_for_other_sizes(javascript, contexts, size):
+    """All pathways on in k contexts: the path sum on the final residual is that of the formula."""
+    items, strength = 4, 0.03
+    task = tasks.contextual(contexts, items)
+    fit = np.asarray(task.targets) @ np.linalg.pinv(task.inputs) @ np.asarray(task.inputs)
+    residual = tasks.Task(task.inputs, task.targets - fit)
+    chosen = gates.context_gates(items, contexts, combinations(range(contexts), size))
+    masks = np.tile(np.arange(items + contexts) < items, (len(chosen), 1))
+    network = networks.pathways(residual, chosen, items - 1, masks)
+    modes = theory.pathway_modes(network, residual)
+    weights = {}
+    for path, found in modes.items():
+        weights[path[:2]] = jnp.sqrt(strength) * jnp.asarray(found.right.T)
+        weights[path[1:]] = jnp.sqrt(strength) * jnp.asarray(found.left)
+    levels = javascript("Theory.contextualModes(...x)", [contexts, size, items])
+    s = np.concatenate([[level["s"]] * (level["count"] // len(chosen)) for level in levels])
+    d = levels[0]["d"]
+    flow = theory.path_gradient(network, weights, residual)
+    for path, found in modes.items():
+        same(found.singular_values, s)
+        same(flow[path[1:]], np.sqrt(strength) * found.left * (s - d * strength)[None, :], 1e-8)
+
+    outputs = network.apply(weights, residual.inputs)
+    power = jnp.sum(residual.targets**2)
+    gain = (power - jnp.sum((residual.targets - outputs) ** 2)) / (2 * residual.num_samples)
+    losses = [
+        javascript("Theory.closedForm(0, ...x)", [contexts, size, items, 1e-3, start])
+        for start in (strength, 0)
+    ]
+    same(losses[1] - losses[0], gain)
+
+
+def test_head_start_is_the_race_law(javascript):
+    """To leading order: at a start of 10⁻²⁰⁰ a split is half learned when the law says."""
+    items, start = 8, 1e-200
+    for contexts, size in ((3, 1), (4, 3), (6, 2), (8, 7)):
+        mode = javascript("Theory.contextualModes(...x)[0]", [contexts, size, items])
+        unit = contexts * items / np.sqrt(items - 1) * np.log(1 / start) / 2
+        law = unit * theory.learning_time(contexts, size)
+        stop = mode["s"] / mode["d"]
+        early, late = (
+            javascript("Theory.headStartMode(...x)", [share * law, mode, start]) / stop
+            for share in (0.97, 1.03)
+        )
+        assert early < 0.5 < late, (contexts, size)
+        handover = np.log(1 / start) / (2 * mode["common"])
+        around = [
+            javascript("Theory.headStartMode(...x)", [handover * share, mode, start])
+            for share in (1 - 1e-12, 1 + 1e-12)
+        ]
+        same(around[0], around[1], 1e-6)
+
+
+def test_realisable_patterns(javascript):
+    patterns = all_patterns()
+    parts = javascript("x.map(Theory.forbiddenPart)", patterns)
+    for pattern, part in zip(patterns, parts, strict=True):
+        assert (part is None) == gates.is_realisable(pattern)
+        if part is not None:
+            cut = pattern[np.ix_(part["items"], part["contexts"])]
+            assert sorted(map(tuple, cut)) == [(0, 1), (1, 0)]
+    for items, contexts in ((2, 2), (3, 3), (4, 3), (8, 3), (5, 6)):
+        found = javascript("Theory.countRealisable(...x)", [items, contexts])
+        assert found == gates.count_realisable(items, contexts)
+
+
+def test_weights_of_every_realisable_pattern(javascript):
+    """They have the pattern, and the figure's sliders (−2 to 2 in tenths) can show them."""
+    for pattern in realisable_patterns():
+        found = javascript("Theory.weightsOf(x)", pattern)
+        a, b = (np.array(found[name]) for name in "ab")
+        np.testing.assert_array_equal(a[:, None] + b > 0, pattern)
+        assert javascript("Theory.patternOf(x.a, x.b)", found) == pattern.tolist()
+        assert np.abs([*a, *b]).max() <= 2
+        np.testing.assert_allclose(np.round([*a, *b], 1), [*a, *b], atol=1e-12)
+
+
+def test_the_boundary_is_off(javascript):
+    assert javascript("Theory.patternOf([0, 0.3], [0, -0.3, 0.1])") == [[0, 0, 1], [1, 0, 1]]
+
+
+def drive(pattern):
+    """The matrix of Eq. (gates-drive) for a gate, (blocks, weights), from the task's residual."""
+    items, contexts = np.shape(pattern)
+    mode = np.repeat([1, -1], items // 2) / np.sqrt(items)
+    residual = np.kron(np.eye(contexts) - 1 / contexts, mode)  # context-major samples
+    task = tasks.contextual(contexts, items, [np.eye(items)] * contexts, np.eye(items))
+    return residual @ (np.asarray(task.inputs) * np.ravel(pattern, "F")[None, :]).T
+
+
+def test_drive_of_weights(javascript):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.normal(size=ITEMS), rng.normal(size=CONTEXTS)
+        weights, pattern = np.concatenate([a, b]), a[:, None] + b > 0
+        share = np.linalg.norm(drive(pattern) @ weights) / np.linalg.norm(weights)
+        found = javascript("Theory.driveOf(...x)", [a, b])
+        same(found, share / np.sqrt(2 / 3))  # the best gated linear neuron: √(k(C−k)/C)
+        assert found <= javascript("Theory.bestDrive(x)", pattern.astype(int)) + 1e-9
+
+
+def test_price_of_a_context_gate(javascript):
+    """The figure's maximisation against the chapter's formula, for sizes beyond the figure."""
+    for items, contexts in ((2, 3), (4, 3), (8, 3), (8, 4), (8, 5), (6, 2)):
+        for size in range(1, contexts):
+            pattern = np.tile(np.arange(contexts) < size, (items, 1)).astype(int)
+            setting = [items, contexts, size]
+            found = javascript("Theory.bestDrive(x)", pattern)
+            same(found, javascript("Theory.contextGateDrive(...x)", setting))
+            best_gate = max(np.sqrt(k * (contexts - k) / contexts) for k in range(1, contexts))
+            price = (items + 2 * size) * (items + 2 * (contexts - size))
+            price = np.sqrt(items * (items + contexts) / price)
+            gated = np.sqrt(size * (contexts - size) / contexts)
+            same(found, price * gated / best_gate)
+
+
+def test_best_drive_against_another_solver(javascript):
+    rng = np.random.default_rng(1)
+    patterns = realisable_patterns()
+    for index in rng.choice(len(patterns), 12, replace=False):
+        pattern = patterns[index]
+        matrix, side = drive(pattern), 2 * pattern - 1
+
+        def slack(w, side=side):
+            return (side * (w[:ITEMS, None] + w[ITEMS:])).ravel()
+
+        def size(w, matrix=matrix):
+            return -np.sum((matrix @ w) ** 2)
+
+        limits = [
+            {"type": "ineq", "fun": slack},
+            {"type": "ineq", "fun": lambda w: 1 - w @ w},
+        ]
+        largest = 0.0
+        for start in rng.normal(size=(12, ITEMS + CONTEXTS)):
+            w = optimize.minimize(size, start, constraints=limits, method="SLSQP").x
+            if slack(w).min() > -1e-7 and w @ w > 0.5:
+                largest = max(largest, np.linalg.norm(matrix @ w) / np.linalg.norm(w))
+        same(javascript("Theory.bestDrive(x)", pattern), largest / np.sqrt(2 / 3), 1e-5)
+
+
+def test_no_pattern_beats_the_context_gate(javascript):
+    """All 1066 patterns of four items in three contexts: the figure says so in words."""
+    patterns = realisable_patterns()
+    assert len(patterns) == 1066
+    best = javascript("x.map(Theory.bestDrive)", patterns)
+    same(max(best), javascript("Theory.contextGateDrive(4, 3, 2)"))
+
+
+def test_places():
+    """A figure that there is not is named; data cannot end its own script."""
+    with pytest.raises(ValueError, match="name: expected one of contexts, gate, race, unfolding"):
+        interactive.place("slope")
+    html = interactive.place("unfolding", {"name": "</script>"})._repr_html_()
+    assert html.count("</script>") == 1
+    assert "<noscript>" in html
+    assert repr(interactive.place("race")) == "interactive figure race"
+
+
+def test_scripts_are_loaded_where_a_figure_is():
+    doctree = utils.new_document("page")
+    assert interactive.figures_of(doctree) == []
+    assert interactive.figures_of(None) == []
+    for name in ("race", "gate", "race"):
+        doctree += nodes.raw("", interactive.markup(name), format="html")
+    assert interactive.figures_of(doctree) == ["gate", "race"]
+
+
+def test_scripts_are_small_and_need_no_other_host():
+    files = sorted(interactive.SCRIPTS.iterdir())
+    assert sum(path.stat().st_size for path in files) < 60_000
+    for path in files:
+        text = path.read_text(encoding="utf8").replace("http://www.w3.org/2000/svg", "")
+        for word in ("http:", "https:", "fetch(", "import ", "eval(", "innerHTML"):
+            assert word not in text, (path.name, word)

@@ -1,0 +1,157 @@
+"""Chapters and their references agree; and each guard goes red when it should."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import mdsgdln
+from mdsgdln_book import references
+
+TESTS = Path(__file__).resolve().parents[1]
+NUMBER = re.compile(r"\d\.\d*[1-9]")
+
+# A chapter as small as they come, through the whole machinery.
+CHAPTER = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+# Demo
+
+```{code-cell}
+import jax
+import jax.numpy as jnp
+from mdsgdln import networks, tasks, training
+```
+
+A line of prose.
+
+```{code-cell}
+:tags: [hide-input]
+network = networks.LinearNetwork((3, 1))
+run = training.train(network, [jnp.ones((1, 3))], tasks.xor(0.5), 0.1, 5)
+print(f"{run.losses[-1]:.4f}")
+```
+"""
+
+
+def test_references_are_up_to_date():
+    """If this fails: `make references CHAPTER=<chapter>`, and look at what changed."""
+    found = references.drift()
+    assert not found, "\n".join(found)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """A folder `book` with the demo chapter and a folder `references` with its reference."""
+    root = tmp_path_factory.mktemp("demo")
+    (root / "book").mkdir()
+    (root / "book" / "demo.md").write_text(CHAPTER)
+    (root / "book" / "page.md").write_text("# A page without code\n")
+    references.regenerate("demo", root / "book", root / "references")
+    return root
+
+
+@pytest.fixture
+def copy(demo, tmp_path):
+    """A copy of the demo that a test may spoil."""
+    shutil.copytree(demo, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def drift(root):
+    return references.drift(root / "book", root / "references")
+
+
+def edit(path, change):
+    """Apply a change to a notebook file."""
+    notebook = nbformat.read(path, as_version=4)
+    change(notebook)
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_regenerated_reference_is_small_and_stable(copy):
+    assert drift(copy) == []
+    path = copy / "references" / "demo.ipynb"
+    before = path.read_text()
+    references.regenerate("demo", copy / "book", copy / "references")
+    assert path.read_text() == before
+    first, second = nbformat.read(path, as_version=4).cells
+    assert (first.id, second.id) == ("cell-0", "cell-1")
+    assert second.metadata.tags == ["hide-input"]
+    assert NUMBER.search(second.outputs[0].text)
+
+
+def test_only_comparable_outputs_are_kept():
+    output = nbformat.v4.new_output
+    assert references.keep_output(output("stream", name="stderr", text="W")) is None
+    assert references.keep_output(output("display_data", data={"image/png": "x"})) is None
+    shown = output("display_data", data={"text/html": "x", "text/plain": "1.0"}, metadata={"a": 1})
+    kept = references.keep_output(shown)
+    assert (kept.data, kept.metadata) == ({"text/plain": "1.0"}, {})
+
+
+def test_drift_sees_a_changed_chapter(copy):
+    chapter = copy / "book" / "demo.md"
+    chapter.write_text(CHAPTER.replace("0.1, 5", "0.1, 6"))
+    assert drift(copy) == ["demo: cell 1: the code differs"]
+    chapter.write_text(CHAPTER.replace("hide-input", "hide-cell"))
+    assert drift(copy) == ["demo: cell 1: the tags differ"]
+    chapter.write_text(CHAPTER + "\n```{code-cell}\n1\n```\n")
+    assert drift(copy) == ["demo: 3 code cells in the chapter, 2 in the reference"]
+    chapter.write_text(CHAPTER.replace("A line of prose.", "Other prose."))
+    assert drift(copy) == []
+
+
+def test_drift_sees_a_cell_that_was_never_executed(copy):
+    def forget(notebook):
+        notebook.cells[1].execution_count = None
+        notebook.cells[1].outputs = []
+
+    edit(copy / "references" / "demo.ipynb", forget)
+    assert drift(copy) == ["demo: cell 1: never executed, so nothing is compared"]
+
+
+def test_drift_sees_missing_and_orphaned_references(copy):
+    reference = copy / "references" / "demo.ipynb"
+    reference.rename(copy / "references" / "gone.ipynb")
+    assert drift(copy) == ["demo: chapter without a reference", "gone: reference without a chapter"]
+
+
+def nbval(folder, *first):
+    """The cells that nbval finds red in a folder: `file::Cell n`; `first` leads the module path."""
+    shutil.copy(TESTS / "conftest.py", folder)
+    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q", "-rf"]
+    done = subprocess.run(
+        [*command, "--tb=no", "-p", "no:cacheprovider", f"--rootdir={folder}", "."],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*first, TESTS]))},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return re.findall(r"^FAILED ([^\s]+::Cell \d+)", done.stdout, re.MULTILINE)
+
+
+def test_nbval_sees_a_changed_number(copy):
+    def change(notebook):
+        output = notebook.cells[1].outputs[0]
+        output.text = NUMBER.sub("9.8765", output.text, count=1)
+
+    folder = copy / "references"
+    shutil.copy(folder / "demo.ipynb", folder / "spoiled.ipynb")
+    edit(folder / "spoiled.ipynb", change)
+    assert nbval(folder) == ["spoiled.ipynb::Cell 1"]
+
+
+def test_nbval_sees_a_changed_package(copy):
+    shutil.copytree(Path(mdsgdln.__file__).parent, copy / "other" / "mdsgdln")
+    tasks = copy / "other" / "mdsgdln" / "tasks" / "structures.py"
+    tasks.write_text(tasks.read_text() + "\n_xor = xor\ndef xor(m): return _xor(1.001 * m)\n")
+    assert nbval(copy / "references", copy / "other") == ["demo.ipynb::Cell 1"]

@@ -1,0 +1,242 @@
+"""Theory of contexts: closed form, race law, race reduction, prediction without a fit."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bad_input import BAD_INPUT
+
+from mdsgdln import gates, networks, reln, statistics, tasks, theory, training
+
+KEY = jax.random.key(0)
+
+
+def aligned(path_modes, start):
+    """Weights of pathways that are balanced and aligned with their modes, all of one strength."""
+    weights = {}
+    for path, found in path_modes.items():
+        weights[path[0], path[1]] = jnp.sqrt(start) * jnp.asarray(found.right.T)
+        weights[path[1], path[2]] = jnp.sqrt(start) * jnp.asarray(found.left)
+    return weights
+
+
+def final_residual(task):
+    """The task without what one linear pathway on all inputs learns of it."""
+    fit = np.asarray(task.targets) @ np.linalg.pinv(task.inputs) @ np.asarray(task.inputs)
+    return tasks.Task(task.inputs, task.targets - fit)
+
+
+def all_but_one(task, num_contexts, num_items):
+    """The contextual pathways of the all-but-one network, without the common one."""
+    subsets = [set(range(num_contexts)) - {context} for context in range(num_contexts)]
+    masks = np.zeros((num_contexts, len(task.inputs)))
+    masks[:, :num_items] = 1
+    chosen = gates.context_gates(num_items, num_contexts, subsets)
+    return networks.pathways(task, chosen, num_items - 1, masks)
+
+
+def test_context_gates_are_context_major():
+    chosen = gates.context_gates(2, 3, [range(3), (0, 2), [1]])
+    np.testing.assert_array_equal(chosen, [[1] * 6, [1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]])
+
+
+def test_candidate_has_a_common_pathway_and_one_per_subset():
+    task = tasks.contextual(4, 2)
+    network = networks.contextual_pathways(task, 4, 3, 5)
+    hidden = [node for node in network.graph.neurons if str(node).startswith("pathway")]
+    assert len(hidden) == 1 + 4
+    assert network.graph.neurons["input 0"] == 6 and network.graph.neurons["input 1"] == 2
+    on = np.stack([network.node_gates[node] for node in hidden])
+    np.testing.assert_array_equal(on.sum(axis=1), [8, 6, 6, 6, 6])
+
+
+@pytest.mark.parametrize("num_contexts", range(3, 9))
+def test_closed_form_is_the_limit_of_training_on_the_final_residual(num_contexts):
+    num_items, strengths = 4, (2e-2, 1e-2)
+    task = tasks.contextual(num_contexts, num_items)
+    residual = final_residual(task)
+    common = statistics.modes(task)
+    linear = networks.LinearNetwork(
+        (len(task.inputs), len(common.singular_values), len(task.targets))
+    )
+    root = np.sqrt(strengths[0])
+    linear_weights = [jnp.asarray(root * common.right.T), jnp.asarray(root * common.left)]
+    gated = all_but_one(residual, num_contexts, num_items)
+    gated_weights = aligned(theory.pathway_modes(gated, residual), strengths[1])
+    errors = []
+    for parts in (1, 2):
+        rate, steps = 0.002 * task.num_samples / parts, 2500 * parts
+        whole = training.train(linear, linear_weights, task, rate, steps).losses
+        rest = training.train(gated, gated_weights, residual, rate, steps).losses
+        losses = whole + rest - jnp.sum(residual.targets**2) / (2 * task.num_samples)
+        times = rate * np.arange(steps)
+        closed = theory.contextual_closed_form(num_contexts, num_items, strengths, times)
+        errors.append(reln.deviation(closed, losses))
+        race = theory.pathway_race(gated, residual, strengths[1], times)
+        assert reln.deviation(race.losses, rest) < 0.01 / parts
+    assert errors[0] < 0.01
+    assert errors[0] / errors[1] == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.parametrize("num_contexts", [3, 5])
+@pytest.mark.parametrize("start", [1e-2, 1e-6, 2.55e-9, 1e-15])
+def test_race_reduction_from_any_start(num_contexts, start):
+    task = tasks.contextual(num_contexts)
+    network = networks.contextual_pathways(task, num_contexts, num_contexts - 1, 2)
+    times = 0.001 * task.num_samples * np.arange(0, 16_000, 40)
+    losses = theory.pathway_race(network, task, start, times).losses
+    power = float(jnp.sum(task.targets**2)) / (2 * task.num_samples)
+    assert losses[0] == pytest.approx(power, rel=0.05)
+    assert losses[-1] < 0.25 * power and (jnp.diff(losses) < 1e-9).all()
+
+
+def test_race_reduction_of_one_pathway_is_equation_seven():
+    task = tasks.semantic(num_items=4)
+    network = networks.pathways(task, np.ones((1, 4)), 5)
+    found = statistics.modes(task)
+    times = np.linspace(0, 30, 50)
+    race = theory.pathway_race(network, task, 1e-3, times)
+    exact = theory.mode_trajectory(times, found.singular_values, found.input_variances, 1e-3)
+    (path,) = race.strengths
+    np.testing.assert_allclose(race.strengths[path], exact, atol=1e-6)
+    np.testing.assert_allclose(race.losses, theory.mode_losses(task, found, exact), atol=1e-6)
+
+
+def test_race_reduction_with_overlapping_outputs_is_the_loss_of_its_own_strengths():
+    task = tasks.contextual(3, 4)
+    network = networks.contextual_pathways(task, 3, 2, 6)
+    path_modes = theory.pathway_modes(network, task)
+    race = theory.pathway_race(network, task, 1e-3, np.linspace(0, 100, 20), path_modes)
+    weights = {}
+    for path, found in path_modes.items():
+        strengths = race.strengths[path][:, 7]
+        weights[path[0], path[1]] = jnp.asarray(found.right.T)
+        weights[path[1], path[2]] = found.left * strengths[None, :]
+    widths = [len(weights[path[0], path[1]]) for path in path_modes]
+    masks = np.ones((4, 7))
+    masks[1:, 4:] = 0
+    on = [network.node_gates[path[1]] for path in path_modes]
+    small = networks.pathways(task, np.stack(on), widths, masks)
+    assert training.loss(small, weights, task) == pytest.approx(float(race.losses[7]), rel=1e-9)
+    found = theory.pathway_strengths(weights, path_modes)
+    for path, strengths in found.items():
+        np.testing.assert_allclose(strengths, race.strengths[path][:, 7])
+
+
+@pytest.mark.parametrize(
+    ("num_contexts", "expected"),
+    [(4, [1.013, 0.676, 0.484]), (6, [1.011, 0.693, 0.534, 0.423, 0.324])],
+)
+def test_race_law(num_contexts, expected):
+    times = [theory.learning_time(num_contexts, k + 1) for k in range(num_contexts - 1)]
+    np.testing.assert_allclose(times, expected, atol=5e-4)
+
+
+def test_all_but_one_wins_the_race_for_any_number_of_contexts():
+    for num_contexts in range(3, 60):
+        times = [theory.learning_time(num_contexts, k) for k in range(1, num_contexts)]
+        assert np.argmin(times) == num_contexts - 2
+
+
+def test_flow_of_the_reduced_system_is_minus_the_gradient():
+    task = tasks.contextual(3, 4, ["tree", "ring", "cross"])
+    network = networks.contextual_pathways(task, 3, 2, 5)
+    system = theory.ReducedNetwork.of(network, task, network.init(KEY, 0.3))
+
+    def loss(weights):
+        return system._replace(first=weights[0], second=weights[1]).loss()
+
+    gradient = jax.grad(loss)((system.first, system.second))
+    masks = system.first_mask, system.second_mask
+    for found, derivative, mask in zip(system.flow(), gradient, masks, strict=True):
+        np.testing.assert_allclose(found, -derivative * mask, atol=1e-12)
+
+
+def test_starting_loss_is_that_of_the_grown_part_of_the_weights():
+    """Reduction turns the hidden space and drops what dies: with C kept whole the loss is equal."""
+    task = tasks.contextual(3, 4)
+    network = networks.contextual_pathways(task, 3, 2, 20)
+    path_modes = theory.pathway_modes(network, task)
+    weights = network.init(KEY, 0.2)
+    for path, found in path_modes.items():
+        first, second = weights[path[0], path[1]], weights[path[1], path[2]]
+        grown = (first @ found.right + second.T @ found.left) / 2
+        weights[path[0], path[1]] = grown @ found.right.T
+        weights[path[1], path[2]] = found.left @ grown.T
+    system = theory.ReducedNetwork.of(network, task, weights)
+    assert system.loss() == pytest.approx(float(training.loss(network, weights, task)), rel=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_prediction_from_the_weights_is_joint_training(seed):
+    task = tasks.contextual(3, 4, ["tree", "ring", "cross"])
+    network = networks.contextual_pathways(task, 3, 2, 50)
+    weights, rate = network.init(jax.random.key(seed), 1e-4), 0.012
+    losses = training.train(network, weights, task, rate, 6000).losses
+    times = rate * np.arange(6000)
+    whole = theory.predict_losses(network, task, weights, times, step=rate)
+    flow = theory.predict_losses(network, task, weights, times)
+    scale = theory.predict_losses(network, task, 1e-4, times)
+    by_edge = theory.predict_losses(network, task, dict.fromkeys(weights, 1e-4), times)
+    assert reln.deviation(whole, losses) < 0.001
+    assert reln.deviation(flow, losses) < 0.005
+    assert reln.deviation(scale, losses) < 0.03
+    np.testing.assert_allclose(by_edge, scale)
+
+
+def test_prediction_of_a_linear_network():
+    task = tasks.semantic(num_items=4)
+    network, found = networks.LinearNetwork((4, 100, 7)), statistics.modes(task)
+    times = np.linspace(0, 40, 100)
+    start = theory.expected_initial_strength(100, [1e-3, 2e-3])
+    strengths = theory.mode_trajectory(times, found.singular_values, found.input_variances, start)
+    predicted = theory.predict_losses(network, task, [1e-3, 2e-3], times)
+    np.testing.assert_allclose(predicted, theory.mode_losses(task, found, strengths), atol=1e-4)
+
+
+def test_prediction_of_several_outputs_and_of_nothing_to_learn():
+    rng = np.random.default_rng(0)
+    task = tasks.Task(np.eye(4), rng.normal(size=(5, 4)))
+    network = networks.GatedNetwork(
+        {"x": 4, "h": 30, "k": 30, "y": 2, "z": 3},
+        [("x", "h"), ("x", "k"), ("h", "y"), ("k", "z")],
+        node_gates={"h": [1, 1, 0, 1]},
+        edge_gates={("k", "z"): [1, 1, 1, 0]},
+    )
+    weights = network.init(KEY, 1e-3)
+    losses = training.train(network, weights, task, 0.02, 3000).losses
+    times = 0.02 * np.arange(3000)
+    predicted = theory.predict_losses(network, task, weights, times, step=0.02)
+    np.testing.assert_allclose(predicted, losses, rtol=2e-3)
+    nothing = tasks.Task(np.eye(4), np.zeros((5, 4)))
+    np.testing.assert_array_equal(theory.predict_losses(network, nothing, 1e-3, times), 0)
+
+
+CONTEXTUAL = tasks.contextual(3, 4)
+CANDIDATE = networks.contextual_pathways(CONTEXTUAL, 3, 2, 5)
+DEEP = networks.GatedNetwork(
+    {"x": 7, "h": 5, "k": 5, "y": 28}, [("x", "h"), ("h", "k"), ("k", "y")]
+)
+NEURONS = networks.GatedNetwork(
+    {"x": 7, "h": 2, "y": 28}, [("x", "h"), ("h", "y")], {"h": np.ones((2, 12))}
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: gates.context_gates(4, 3, [[3]]), "subsets"),
+        (lambda: networks.contextual_pathways(CONTEXTUAL, 5, 2, 5), "num_contexts"),
+        (lambda: networks.contextual_pathways(CONTEXTUAL, 3, 4, 5), "subset_size"),
+        (lambda: theory.learning_time(4, 4), "subset_size"),
+        (lambda: theory.contextual_closed_form(1, 4, (1e-3, 1e-3), [0.0]), "num_contexts"),
+        (lambda: theory.contextual_closed_form(3, 4, (1e-3,), [0.0]), "strengths"),
+        (lambda: theory.predict_losses(DEEP, CONTEXTUAL, 1e-3, [1.0]), "network"),
+        (lambda: theory.predict_losses(NEURONS, CONTEXTUAL, 1e-3, [1.0]), "one per neuron"),
+        (lambda: theory.pathway_race(DEEP, CONTEXTUAL, 1e-3, [1.0]), "network"),
+        (lambda: theory.pathway_race(CANDIDATE, CONTEXTUAL, 0.0, [1.0]), "starts"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        call()

@@ -1,0 +1,137 @@
+"""Gates: lonesum patterns against linear programming and against plain definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+from bad_input import BAD_INPUT
+
+from mdsgdln import gates, tasks
+
+COUNTS = {(2, 2): 14, (3, 2): 46, (3, 3): 230, (2, 5): 454, (4, 3): 1066}  # OEIS A099594
+
+
+def contextual_inputs(num_items, num_contexts):
+    items = np.tile(np.eye(num_items), num_contexts)
+    return np.vstack([items, np.repeat(np.eye(num_contexts), num_items, axis=1)])
+
+
+def all_patterns(num_items, num_contexts):
+    """Every 0/1 matrix (n, C), shape (2^{nC}, n, C)."""
+    bits = itertools.product((0, 1), repeat=num_items * num_contexts)
+    return np.array(list(bits)).reshape(-1, num_items, num_contexts)
+
+
+def by_linear_program(patterns):
+    """The verdicts of ``are_realisable`` on patterns (…, n, C), samples context-major."""
+    num_patterns, num_items, num_contexts = patterns.shape
+    flat = patterns.swapaxes(1, 2).reshape(num_patterns, -1)
+    return gates.are_realisable(flat, contextual_inputs(num_items, num_contexts))
+
+
+def has_permutation(pattern):
+    """The definition: some 2 × 2 part is a permutation matrix."""
+    for rows in itertools.combinations(pattern, 2):
+        for columns in itertools.combinations(np.transpose(rows), 2):
+            (a, b), (c, d) = columns
+            if a == d != b == c:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("size", COUNTS)
+def test_criterion_is_linear_programming_on_all_patterns(size):
+    patterns = all_patterns(*size)
+    lonesum = np.array([gates.is_realisable(pattern) for pattern in patterns])
+    np.testing.assert_array_equal(lonesum, by_linear_program(patterns))
+    assert lonesum.sum() == COUNTS[size] == gates.count_realisable(*size)
+
+
+def test_criterion_is_its_definition():
+    for pattern in all_patterns(3, 3):
+        assert gates.is_realisable(pattern) != has_permutation(pattern)
+
+
+def near_boundary(rng, number, num_items=8, num_contexts=3):
+    """Patterns of random neurons with one entry flipped."""
+    weights = rng.normal(size=(number, num_items, 1)), rng.normal(size=(number, 1, num_contexts))
+    patterns = (weights[0] + weights[1] > 0).astype(int)
+    flipped = rng.integers(num_items * num_contexts, size=number)
+    patterns.reshape(number, -1)[np.arange(number), flipped] ^= 1
+    return patterns
+
+
+def test_criterion_is_linear_programming_near_the_boundary():
+    patterns = near_boundary(np.random.default_rng(0), 1000)
+    lonesum = np.array([gates.is_realisable(pattern) for pattern in patterns])
+    np.testing.assert_array_equal(lonesum, by_linear_program(patterns))
+    assert 200 < lonesum.sum() < 800
+
+
+def test_counts():
+    assert gates.count_realisable(8, 3) == gates.count_realisable(3, 8) == 354106
+    assert [gates.count_realisable(n, 1) for n in (1, 2, 60)] == [2, 4, 2**60]
+    for n in range(1, 9):
+        assert gates.count_realisable(n, 2) == 2 * 3**n - 2**n
+    assert isinstance(gates.count_realisable(100, 100), int)
+
+
+def test_patterns_of_random_neurons_are_realisable():
+    rng = np.random.default_rng(1)
+    inputs = contextual_inputs(5, 4)
+    on = (rng.normal(size=(200, 9)) @ inputs > 0).astype(int)
+    assert gates.are_realisable(on, inputs).all()
+    assert all(gates.is_realisable(pattern.reshape(4, 5).T) for pattern in on)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_count_on_general_inputs_is_cover_s(seed):
+    """P points in general position in N dimensions: 2 Σ_{k<N} C(P−1, k) dichotomies, and w = 0."""
+    inputs = np.random.default_rng(seed).normal(size=(3, 7)) * 100**seed
+    patterns = all_patterns(7, 1)[:, :, 0]
+    assert gates.are_realisable(patterns, inputs).sum() == 2 * (1 + 6 + 15) + 1
+
+
+def test_off_includes_the_boundary():
+    task = tasks.xor(0)
+    one = [1, 0, 0, 0]  # w = (1, 1, 0) gives 2, −2, 0, 0
+    assert gates.is_realisable(one, task.inputs)
+    assert not gates.is_realisable([0, 1, 1, 1], task.inputs)
+    assert gates.is_realisable([1, 0, 1, 0], task.inputs)
+    assert not gates.is_realisable([1, 1, 0, 0], task.inputs)
+    assert gates.is_realisable([1, 1, 0, 0], tasks.xor(0.1).inputs)
+
+
+def test_a_bias_is_a_row_of_ones():
+    line = np.array([[1.0, 2.0, 3.0]])
+    assert not gates.is_realisable([0, 0, 1], line)
+    assert gates.is_realisable([0, 0, 1], np.vstack([line, np.ones(3)]))
+    assert not gates.is_realisable([0, 1, 0], np.vstack([line, np.ones(3)]))
+
+
+def test_a_zero_input_is_always_off():
+    inputs = np.array([[1.0, 0.0]])
+    assert gates.is_realisable([1, 0], inputs)
+    assert not gates.is_realisable([1, 1], inputs)
+
+
+def test_always_off_is_realisable():
+    assert gates.is_realisable(np.zeros((3, 2)))
+    assert gates.is_realisable(np.zeros(6), contextual_inputs(3, 2))
+
+
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (lambda: gates.is_realisable([1, 0, 1]), "pattern"),
+        (lambda: gates.is_realisable([[0.5, 1]]), "pattern"),
+        (lambda: gates.is_realisable([[1, 0]], np.eye(2)), "pattern"),
+        (lambda: gates.is_realisable([1, 2], np.eye(2)), "gates|pattern"),
+        (lambda: gates.is_realisable([1, 0, 1], np.eye(2)), "inputs"),
+    ],
+)
+def test_bad_input_is_named(call, named):
+    with pytest.raises(BAD_INPUT) as caught:
+        call()
+    if isinstance(caught.value, ValueError):
+        assert any(name in str(caught.value) for name in named.split("|"))

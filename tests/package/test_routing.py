@@ -1,0 +1,181 @@
+"""Routing between domains: its task, its network, and its reduction at any depth."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bad_input import BAD_INPUT
+
+from mdsgdln import networks, statistics, tasks, theory, training
+
+KEY = jax.random.key(0)
+
+
+def test_each_input_domain_is_trained_with_its_neighbours():
+    trained = tasks.trained_routes(7, 4)
+    assert np.flatnonzero(trained[3]).tolist() == [2, 3, 4, 5]  # i − ⌊3/2⌋ … i + ⌊4/2⌋
+    assert (trained.sum(axis=0) == 4).all() and (trained.sum(axis=1) == 4).all()
+    assert tasks.trained_routes(5, 1).tolist() == np.eye(5, dtype=bool).tolist()
+
+
+def test_items_of_the_hierarchy_are_the_published_ones():
+    task = tasks.hierarchy()
+    assert task.inputs.tolist() == np.eye(4).tolist()
+    assert task.targets[:, 0].tolist() == [6, 4, 0, 3, 0, 0, 0]
+    assert task.targets[:, 3].tolist() == [6, 0, 4, 0, 0, 0, 3]
+
+
+def test_a_sample_is_an_item_in_one_input_domain():
+    task = tasks.routing(3, 2)
+    assert task.inputs.shape == (12, 12) and task.targets.shape == (21, 12)
+    assert (task.inputs == np.eye(12)).all()
+    items = tasks.hierarchy().targets
+    assert (task.targets[7:14, 4:8] == items).all()  # input 1, output 1: trained
+    assert (task.targets[:7, 4:8] == 0).all()  # input 1, output 0: not
+
+
+def test_maps_transform_the_data_of_each_domain():
+    items = tasks.hierarchy()
+    swap = np.eye(4)[[1, 0, 2, 3]]
+    task = tasks.routing(2, 2, items, [np.eye(4), swap], [np.eye(7), np.eye(7)[:3]])
+    assert task.targets.shape == (10, 8)
+    assert (task.inputs[4:, 4:] == swap).all()
+    assert (task.targets[7:, :4] == items.targets[:3]).all()
+
+
+def test_answering_all_outputs_at_once_has_the_gradient_of_one_by_one():
+    num_domains, num_trained = 3, 2
+    task = tasks.routing(num_domains, num_trained)
+    network = networks.routing_network(task, num_trained, 6)
+    weights = network.init(KEY, 0.3)
+    trained = tasks.trained_routes(num_domains, num_trained)
+    routes = [(i, j) for i, j in np.argwhere(trained)]
+    inputs = np.hstack([task.inputs[:, 4 * i : 4 * i + 4] for i, _ in routes])
+    wanted = np.zeros((21, inputs.shape[1]))
+    gates = {f"output {j}": np.zeros(inputs.shape[1]) for j in range(num_domains)}
+    for number, (_, j) in enumerate(routes):
+        columns = slice(4 * number, 4 * number + 4)
+        wanted[7 * j : 7 * j + 7, columns] = tasks.hierarchy().targets
+        gates[f"output {j}"][columns] = 1
+    one_by_one = networks.GatedNetwork(dict(network.graph.sizes), network.graph.edges, gates)
+    separate = tasks.Task(inputs, wanted, task.node_rows)
+    together = jax.grad(training.loss, argnums=1)(network, weights, task)
+    apart = jax.grad(training.loss, argnums=1)(one_by_one, weights, separate)
+    for edge in network.graph.edges:  # the mean runs over Q times as many samples
+        np.testing.assert_allclose(together[edge], num_trained * apart[edge], atol=1e-12)
+
+
+@pytest.mark.parametrize(("num_layers", "num_sharing"), [(1, 4), (2, 4), (3, 2), (2, 1)])
+def test_training_from_decoupled_weights_is_the_reduction(num_layers, num_sharing):
+    task = tasks.routing(4, 3)
+    network = networks.routing_network(task, 3, 8, num_layers, num_sharing)
+    assert len(network.graph.paths) == 16
+    weights = theory.decoupled_weights(KEY, network, task, 0.3)
+    rate, steps = 0.005, 400
+    run = training.train(network, weights, task, rate, steps)
+    predicted = theory.shared_race(network, task, 0.3, rate * np.arange(steps), step=rate)
+    np.testing.assert_allclose(predicted.losses, run.losses, rtol=1e-10, atol=1e-12)
+    times = rate * np.arange(steps)
+    flow = [
+        theory.shared_race(network, task, 0.3, times).losses
+        - theory.shared_race(network, task, 0.3, times, step=rate / cut).losses
+        for cut in (1, 2)
+    ]
+    ratio = np.abs(flow[0]).max() / np.abs(flow[1]).max()
+    assert 1.8 < ratio < 2.2  # half the step, half the difference
+
+
+def test_the_difference_of_squares_is_conserved():
+    num_domains = 5
+    task = tasks.routing(num_domains)
+    network = networks.routing_network(task, num_domains, 8)
+    found = theory.shared_race(network, task, 0.2, jnp.linspace(0, 4, 50)).strengths
+    outer, hidden = found["input 0", "hidden 1"], found["hidden 1", "hidden 2"]
+    kept = hidden**2 - num_domains * outer**2
+    np.testing.assert_allclose(kept, np.broadcast_to(kept[:, :1], kept.shape), atol=1e-6)
+
+
+def test_the_reduction_agrees_with_the_two_layer_race():
+    task = tasks.semantic("tree", 4)
+    network = networks.pathways(task, np.ones((1, 4)), 10)
+    times = jnp.linspace(0, 60, 40)
+    race = theory.pathway_race(network, task, 0.01, times)
+    edges = theory.shared_race(network, task, 0.1, times)  # b² = a
+    np.testing.assert_allclose(edges.losses, race.losses, atol=1e-6)
+    first, second = edges.strengths.values()
+    (strengths,) = race.strengths.values()
+    np.testing.assert_allclose(first * second, strengths, atol=1e-6)
+
+
+def test_strengths_of_the_descent_are_those_of_the_trained_weights():
+    task = tasks.semantic("tree", 4)
+    network = networks.pathways(task, np.ones((1, 4)), 10)
+    weights = theory.decoupled_weights(KEY, network, task, 0.1)
+    weights = training.train(network, weights, task, 0.05, 60).weights
+    (trained,) = theory.pathway_strengths(weights, theory.pathway_modes(network, task)).values()
+    first, second = theory.shared_race(
+        network, task, 0.1, 0.05 * np.arange(61), step=0.05
+    ).strengths.values()
+    np.testing.assert_allclose(first[:, 0], 0.1)
+    np.testing.assert_allclose(first[:, -1] * second[:, -1], trained, rtol=1e-9)
+    np.testing.assert_allclose(first, second, rtol=1e-9)
+
+
+def test_orthogonal_weights_have_one_singular_value():
+    task = tasks.routing(3)
+    weights = networks.routing_network(task, 3, 16).init_orthogonal(KEY, 0.2)
+    for matrix in weights.values():
+        np.testing.assert_allclose(jnp.linalg.svd(matrix, compute_uv=False), 0.2, rtol=1e-10)
+
+
+def test_condensed_tasks_have_the_same_correlations():
+    task = tasks.digits()
+    small = statistics.condensed(task)
+    assert small.num_samples == 74
+    for whole, part in zip(
+        statistics.correlations(task), statistics.correlations(small), strict=True
+    ):
+        np.testing.assert_allclose(part, whole, atol=1e-12)
+    network = networks.LinearNetwork((64, 5, 10))
+    weights = network.init(KEY, 0.3)
+    assert training.loss(network, weights, small) == pytest.approx(
+        float(training.loss(network, weights, task)), rel=1e-10
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: tasks.trained_routes(3, 4), "num_trained"),
+        (lambda: tasks.routing(2, 2, output_maps=[np.eye(4)] * 2), "output_maps"),
+        (lambda: networks.routing_network(tasks.xor(1.0), 1, 4), "task"),
+        (lambda: networks.routing_network(tasks.routing(4), 4, 4, num_sharing=3), "num_sharing"),
+    ],
+)
+def test_bad_routing_is_named(call, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"starts": np.ones(3)}, "starts"),
+        ({"task": tasks.contextual(2, 4, ["tree", np.eye(4)[[0, 2, 1, 3]]])}, "task"),
+    ],
+)
+def test_bad_reductions_are_named(change, name):
+    task = tasks.routing(2)
+    network = networks.routing_network(task, 2, 8)
+    if "task" in change:
+        gates = np.kron([[1, 1], [1, 0]], np.ones(4))
+        network = networks.pathways(change["task"], gates, 8)
+    call = {"task": task, "starts": 0.1, "times": [0.0, 1.0]} | change
+    with pytest.raises(BAD_INPUT, match=name):
+        theory.shared_race(network, **call)
+
+
+def test_bad_width_for_decoupled_weights_is_named():
+    task = tasks.routing(2)
+    with pytest.raises(BAD_INPUT, match="network"):
+        theory.decoupled_weights(KEY, networks.routing_network(task, 2, 3), task, 0.1)

@@ -1,0 +1,91 @@
+"""What a user sees: modules and names, what completion shows, what an import does."""
+
+import ast
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import mdsgdln as md
+
+FOLDER = Path(md.__file__).parent
+SHORT = {  # names at the top, and where they are from
+    "GatedNetwork": "networks",
+    "LinearNetwork": "networks",
+    "ReLUNetwork": "networks",
+    "Task": "tasks",
+    "pathways": "networks",
+    "predict_losses": "theory",
+    "train": "training",
+}
+MODULES = sorted(set(md.__all__) - set(SHORT))
+
+
+def sources(name):
+    """Return the files of a module: all those of its folder, or its own and private ones beside."""
+    folder = FOLDER / name
+    if folder.is_dir():
+        return list(folder.glob("*.py"))
+    return [FOLDER / f"{name}.py", *FOLDER.glob("_[a-z]*.py")]
+
+
+def defined(file):
+    """Yield the names that a file defines at its top, imported ones left out."""
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        for target in [*getattr(node, "targets", []), getattr(node, "target", None)]:
+            if isinstance(target, ast.Name):
+                yield target.id
+
+
+def run(code):
+    """Return what Python prints, in a process of its own."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_completion_shows_what_the_module_is_for(name):
+    module = getattr(md, name)
+    assert dir(module) == sorted(module.__all__)
+    assert module.__doc__
+    own = {name for file in sources(name) for name in defined(file)}
+    assert set(module.__all__) <= own, "imported from elsewhere"
+
+
+def test_the_top_shows_the_modules_and_what_is_used_most():
+    assert dir(md) == sorted(md.__all__) == sorted([*MODULES, *SHORT])
+    for name, module in SHORT.items():
+        assert getattr(md, name) is getattr(getattr(md, module), name)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = md.nonsense
+
+
+def test_editors_know_the_lazy_names():
+    tree = ast.parse((FOLDER / "__init__.py").read_text())
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    known = [alias.name for node in block.body for alias in node.names]
+    assert sorted(known) == sorted(md.__all__)
+
+
+def test_no_name_is_used_twice():
+    modules = [file.stem for file in FOLDER.rglob("*.py") if file.stem != "__init__"]
+    folders = [folder.parent.name for folder in FOLDER.glob("*/__init__.py")]
+    names = [name for module in MODULES for name in getattr(md, module).__all__]
+    assert max(Counter([*modules, *folders, *names]).values()) == 1
+
+
+def test_importing_the_package_imports_little():
+    assert run("import sys, mdsgdln; print('jax' in sys.modules)") == "False"
+    assert run("import sys, mdsgdln as md; md.tasks; print('diffrax' in sys.modules)") == "False"
+
+
+def test_importing_leaves_the_precision_alone():
+    code = "import jax, mdsgdln as md; [getattr(md, name) for name in md.__all__]; print({})"
+    assert run(code.format("jax.numpy.ones(1).dtype, md.tasks.xor(1.0).inputs.dtype")) == (
+        "float32 float32"
+    )

@@ -1,0 +1,372 @@
+"""Sweeps: the table and the file, resuming after a kill, processes, a cluster, runs that fail."""
+
+import importlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from bad_input import BAD_INPUT
+from sweep_experiment import experiment
+from sweep_process import SETTINGS, numbers
+
+from mdsgdln import sweeps
+
+TESTS = Path(__file__).parent
+
+
+def run_process(part, path, *flags):
+    """Start a part of ``sweep_process.py``, in single precision and with JAX's defaults."""
+    paths = os.pathsep.join([str(TESTS), str(TESTS.parents[1])])
+    environment = os.environ | {"PYTHONPATH": paths, "XLA_FLAGS": " ".join(flags)}
+    command = [sys.executable, str(TESTS / "sweep_process.py"), part, str(path)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
+
+
+def answer(process):
+    """Return what a process has printed, once it has ended well."""
+    with process:
+        output = process.communicate()[0]
+    assert process.returncode == 0
+    return json.loads(output.splitlines()[-1])
+
+
+def run(experiment, settings, path=None, **options):
+    return sweeps.sweep(experiment, settings, path, progress=False, **options)
+
+
+def test_grid_is_every_combination():
+    assert sweeps.grid(a=[1, 2], b=["x", "y"]) == [
+        {"a": 1, "b": "x"},
+        {"a": 1, "b": "y"},
+        {"a": 2, "b": "x"},
+        {"a": 2, "b": "y"},
+    ]
+
+
+def test_table_has_one_row_a_run_with_what_the_run_gives():
+    settings = sweeps.grid(seed=[3, 1], scale=[0.1, 0.2])
+    table = run(experiment, settings)
+    assert list(table.columns) == ["seed", "scale", "losses", "strength", "failed"]
+    assert table[["seed", "scale"]].to_dict("records") == settings
+    for row in table.itertuples():
+        alone = experiment(row.seed, row.scale)
+        assert row.losses == alone["losses"].tolist() and row.strength == alone["strength"]
+        assert row.failed == ""
+
+
+def test_finished_runs_are_not_repeated_and_new_settings_are_added(tmp_path):
+    path, done = tmp_path / "folder" / "file", []
+
+    def counted(seed, scale):
+        done.append(seed)
+        return {"double": 2 * seed}
+
+    first = run(counted, sweeps.grid(seed=[1, 2], scale=[0.5]), path)
+    content = path.read_bytes()
+    again = run(counted, sweeps.grid(scale=[0.5], seed=[2, 1]), path)
+    assert path.read_bytes() == content
+    assert first.double.tolist() == [2, 4] and again.double.tolist() == [4, 2]
+    more = run(counted, sweeps.grid(seed=[1, 2, 1.0], scale=[0.5]), path)
+    assert more.double.tolist() == [2, 4, 2] and done == [1, 2, 1.0]
+    assert path.read_bytes().startswith(content)
+    headers = [line.startswith('{"header"') for line in path.read_text().splitlines()]
+    assert headers == [True, False, False, True, False]
+
+
+def fails(seed):
+    if seed == 1:
+        return {"loss": np.array([1.0, np.nan, -np.inf]), "count": 3}
+    if seed == 2:
+        return experiment(0, 0.1, 90.0)
+    return {"loss": [1.0, seed / (3 - seed), 0.0], "count": 4}
+
+
+def test_a_failed_run_is_marked_with_its_reason_and_the_others_finish(tmp_path):
+    table = run(fails, sweeps.grid(seed=range(5)), tmp_path / "file")
+    assert table.failed[[0, 4]].tolist() == ["", ""]
+    assert table.failed[1] == "not finite: loss"
+    assert "too large" in table.failed[2] and "step" in table.failed[2]
+    assert table.failed[3] == "division by zero"
+    np.testing.assert_array_equal(table.loss[1], [1.0, np.nan, np.nan])
+    assert table["count"].isna().tolist() == [False, False, True, True, False]
+    again = run(fails, sweeps.grid(seed=range(5)), tmp_path / "file")
+    pd.testing.assert_frame_equal(table, again)
+    pd.testing.assert_frame_equal(table, sweeps.load(tmp_path / "file"))
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is not JSON")
+
+    for line in (tmp_path / "file").read_text().splitlines():
+        json.loads(line, parse_constant=refuse)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_any_other_exception_stops_the_sweep_and_finished_rows_are_kept(tmp_path, n_jobs):
+    def breaks(seed):
+        if seed == 6:
+            raise KeyError("no such thing")
+        return {"value": seed}
+
+    with pytest.raises(KeyError, match="no such thing"):
+        run(breaks, sweeps.grid(seed=range(9)), tmp_path / "file", n_jobs=n_jobs)
+    kept = sweeps.load(tmp_path / "file")
+    assert len(kept) >= 1 and (kept.seed == kept.value).all() and 6 not in kept.seed.tolist()
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.nightly)])
+def test_killed_again_and_again_the_sweep_ends_as_if_undisturbed(tmp_path, kills):
+    path, chance = tmp_path / "killed", random.Random(0)
+    done = torn = 0
+    while done < kills:
+        before = size(path)
+        with run_process("slow", path) as process:
+            process.stdout.readline()
+            while done % 3 and size(path) <= before and process.poll() is None:
+                time.sleep(0.001)  # two in three are killed while they write
+            time.sleep(chance.uniform(0.0, 0.1))
+            killed = process.poll() is None
+            process.send_signal(signal.SIGKILL)
+        done += killed
+        torn += size(path) > 0 and not path.read_bytes().endswith(b"\n")
+        if not killed:
+            path.unlink()  # it finished first: begin again, so that there is something to kill
+    assert torn > 0  # some were killed in the middle of a line
+    table = run(numbers, SETTINGS, path)
+    assert len(sweeps.read(path)) == len(SETTINGS)
+    run(numbers, SETTINGS, tmp_path / "whole")
+    pd.testing.assert_frame_equal(table, sweeps.load(tmp_path / "whole"))
+    pd.testing.assert_frame_equal(table, sort(sweeps.load(path)))
+
+
+def size(path):
+    """Return the bytes that a file has so far."""
+    return path.stat().st_size if path.exists() else 0
+
+
+def sort(table):
+    """Return a table in the order of ``SETTINGS``."""
+    return table.sort_values(["seed", "scale"], ignore_index=True)
+
+
+def test_a_line_cut_at_any_byte_is_done_again(tmp_path):
+    path, settings = tmp_path / "file", sweeps.grid(seed=[1, 2])
+    table = run(lambda seed: {"value": seed / 7}, settings, path)
+    *whole, last = path.read_bytes().splitlines(keepends=True)
+    for cut in range(0, len(last), 7):
+        path.write_bytes(b"".join(whole) + last[:cut])
+        assert [row["setting"]["seed"] for row in sweeps.read(path)] == [1]
+        again = run(lambda seed: {"value": seed / 7}, settings, path)
+        assert again.equals(table) and len(sweeps.read(path)) == 2
+
+
+def test_a_damaged_line_is_told(tmp_path):
+    (tmp_path / "file").write_text('{"header": {}}\n{"setting": {"seed"\n')
+    with pytest.raises(ValueError, match="line 2 of"):
+        sweeps.load(tmp_path / "file")
+
+
+def test_pandas_reads_the_file(tmp_path):
+    path = tmp_path / "file"
+    table = run(fails, sweeps.grid(seed=range(5)), path)
+    rows = pd.read_json(path, lines=True)
+    assert list(rows.columns) == ["header", "setting", "results", "failed", "seconds"]
+    rows = rows[rows.header.isna()]
+    assert pd.DataFrame(rows.setting.tolist()).seed.tolist() == table.seed.tolist()
+    assert rows.failed.tolist() == table.failed.tolist() and (rows.seconds >= 0).all()
+
+
+def test_header_says_what_makes_the_rows(tmp_path, monkeypatch):
+    def git(*arguments):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        command = ["git", "-C", str(tmp_path), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init")
+    code = tmp_path / "their_experiment.py"
+    code.write_text("def run(seed):\n    return {'value': seed}\n")
+    git("add", ".")
+    git("commit", "-m", "first")
+    monkeypatch.syspath_prepend(tmp_path)
+    from their_experiment import run as theirs
+
+    def header(seed, **options):
+        run(partial(theirs), [{"seed": seed}], tmp_path / "results", **options)
+        return sweeps.read(tmp_path / "results")[-1]["header"]
+
+    first = header(1, note={"version": 3})
+    assert first["commit"] == git("rev-parse", "HEAD") and first["dirty"] is False
+    assert first["libraries"]["jax"] == jax.__version__ and first["libraries"]["numpy"]
+    assert first["x64"] is True and first["platform"] == jax.default_backend()
+    assert first["note"] == {"version": 3}
+    code.write_text(code.read_text() + "\n# more\n")
+    second = header(2)
+    assert second["dirty"] is True and "note" not in second
+    assert sweeps.read(tmp_path / "results")[0]["header"] == first  # holds for the rows below it
+
+
+def test_provenance_without_git(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = sweeps.provenance()
+    assert found["commit"] is None and found["dirty"] is None and found["python"]
+
+
+def test_shards_make_the_whole_and_the_last_of_two_rows_wins(tmp_path):
+    parts = [tmp_path / f"part{task}" for task in range(5)]
+    shown = [
+        len(run(numbers, SETTINGS[:4], part, shard=(task, 5))) for task, part in enumerate(parts)
+    ]
+    assert shown == [1, 1, 1, 1, 0]
+    parts = [part for part in parts if part.exists()]
+    pd.testing.assert_frame_equal(sweeps.load(*parts), run(numbers, SETTINGS[:4]))
+    run(lambda seed, scale: {"strength": -1.0}, SETTINGS[:1], tmp_path / "newer")
+    assert sweeps.load(*parts, tmp_path / "newer").strength[0] == -1.0
+    assert sweeps.load(tmp_path / "newer", *parts).strength[0] == 0.0
+
+
+def test_a_second_writer_is_refused_where_the_platform_can_tell(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+
+    def writes(seed):
+        run(lambda number: {"value": number}, [{"number": 1}], path)
+        return {}
+
+    with pytest.raises(ValueError, match="path: .* is being written"):
+        run(writes, [{"seed": 1}], path)
+    assert sweeps.read(path) == []
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
+    assert run(numbers, SETTINGS[:2], tmp_path / "other").failed.tolist() == ["", ""]
+
+
+def test_any_callable_runs_in_processes():
+    factor = jnp.array(3.0)
+
+    def closure(seed):
+        return {"value": factor * seed}
+
+    def scaled(seed, by):
+        return {"value": by * seed}
+
+    class Callable:
+        def __call__(self, seed):
+            return closure(seed)
+
+    callables = [
+        closure,
+        lambda seed: {"value": 3.0 * seed},
+        partial(scaled, by=3.0),
+        jax.jit(closure),
+        Callable(),
+    ]
+    one = run(callables[1], sweeps.grid(seed=range(4)), n_jobs=2)
+    assert one.value.tolist() == [0.0, 3.0, 6.0, 9.0]
+    settings = sweeps.grid(which=range(len(callables)), seed=[2])
+    each = run(lambda which, seed: callables[which](seed), settings, n_jobs=2)
+    assert each.value.tolist() == [6.0] * len(callables)
+
+
+def test_processes_have_the_code_of_now(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    module = tmp_path / "edited_experiment.py"
+    module.write_text("def run(seed):\n    return {'value': 1}\n")
+    import edited_experiment
+
+    settings = sweeps.grid(seed=range(2))
+    assert run(edited_experiment.run, settings, n_jobs=2).value.tolist() == [1, 1]
+    module.write_text("def run(seed):\n    return {'value': 22}\n")
+    importlib.reload(edited_experiment)
+    assert run(edited_experiment.run, settings, n_jobs=2).value.tolist() == [22, 22]
+
+
+def test_a_process_has_one_thread_of_xla_and_one_of_blas(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")  # for this process, not for others
+
+    def busy(seed):
+        """Count the threads that do a large product, by their share of the time of the CPU."""
+
+        def times():
+            stats = Path("/proc/self/task").glob("*/stat")
+            fields = [path.read_text().rpartition(")")[2].split() for path in stats]
+            return np.array([int(field[11]) for field in fields])
+
+        def threads(product):
+            product()
+            before, start = times(), time.process_time()
+            while time.process_time() - start < 0.5:
+                product()
+            spent = times()[: len(before)] - before
+            return int((spent > 0.2 * spent.sum()).sum())
+
+        matrix = np.ones((600, 600))
+        multiply = jax.jit(lambda x: x @ x)
+        return {
+            "xla": threads(lambda: multiply(matrix).block_until_ready()),
+            "blas": threads(lambda: matrix @ matrix),
+            "pid": os.getpid(),
+        }
+
+    table = run(busy, sweeps.grid(seed=range(2)), n_jobs=2)
+    assert table.xla.tolist() == [1, 1] and table.blas.tolist() == [1, 1]
+    assert os.getpid() not in table.pid.tolist()
+
+
+def test_precision_is_the_same_everywhere_and_a_killed_worker_loses_nothing(tmp_path):
+    """Functions of ``__main__``; double precision is switched on while the program runs."""
+    assert answer(run_process("everywhere", tmp_path / "file")) == {
+        "single": [32, 32],
+        "within": [64, 64],
+        "cluster, single": [32, 32],
+        "double": True,
+        "processes": True,
+        "cluster": True,
+        "killed": True,
+        "rows": len(SETTINGS),
+    }
+
+
+def test_seeds_at_once_on_four_devices_give_the_numbers_of_runs_alone(tmp_path):
+    process = run_process("devices", tmp_path / "file", "--xla_force_host_platform_device_count=4")
+    assert answer(process) == [4, 4]
+    found = pd.read_json(tmp_path / "file", orient="split", precise_float=True)
+    alone = run(experiment, sweeps.grid(seed=range(13)))
+    assert found.columns.tolist() == alone.columns.tolist() and found.seed.equals(alone.seed)
+    for name in ("losses", "strength"):
+        for one, other in zip(found[name], alone[name], strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+ONE = [{"seed": 1}]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: sweeps.grid(), "values"),
+        (lambda: run(experiment, [{"seed": 1}, {"scale": 1}]), "settings: expected the names"),
+        (lambda: run(experiment, [{"seed": 1}, {"seed": 1}]), "several times"),
+        (lambda: run(experiment, [{"seed": jnp.ones(2)}]), "settings: .* for seed"),
+        (lambda: run(experiment, [{"seed": float("inf")}]), "settings: .* for seed"),
+        (lambda: run(experiment, ONE, n_jobs=0), "n_jobs"),
+        (lambda: run(experiment, ONE, shard=(2, 2)), "shard"),
+        (lambda: run(experiment, ONE, note=float("nan")), "note"),
+        (lambda: run(lambda seed: seed, ONE), "experiment"),
+        (lambda: run(lambda seed: {"value": "text"}, ONE), "experiment: .* value"),
+        (lambda: run(lambda seed: {"seed": 1}, ONE), "experiment: .*seed"),
+        (lambda: sweeps.over_seeds(experiment, []), "seeds"),
+        (lambda: sweeps.load(), "paths"),
+        (lambda: sweeps.load("nowhere"), "path: .* nowhere"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        call()

@@ -1,0 +1,129 @@
+"""Tasks: facts of the papers, selection of samples, bad input."""
+
+import jax
+import numpy as np
+import pytest
+from bad_input import BAD_INPUT
+
+from mdsgdln import tasks
+from mdsgdln.tasks import Task
+
+
+def test_xor_is_the_published_task():
+    task = tasks.xor(0.5)
+    columns = np.vstack([task.inputs, task.targets]).T
+    samples = {tuple(map(float, column)) for column in columns}
+    assert samples == {(1, 1, 0.5, 1), (-1, -1, 0.5, 1), (1, -1, -0.5, -1), (-1, 1, -0.5, -1)}
+
+
+def test_tree_of_four_items_is_the_published_hierarchy():
+    expected = [
+        [1, 1, 1, 1],
+        [1, 1, 0, 0],
+        [0, 0, 1, 1],
+        [1, 0, 0, 0],
+        [0, 1, 0, 0],
+        [0, 0, 1, 0],
+        [0, 0, 0, 1],
+    ]
+    np.testing.assert_array_equal(tasks.structure("tree", 4), expected)
+    np.testing.assert_array_equal(tasks.structure("tree", 4), expected)
+    np.testing.assert_array_equal(tasks.semantic("tree", 4).targets, expected)
+    np.testing.assert_array_equal(tasks.semantic("tree", 4).inputs, np.eye(4))
+
+
+@pytest.mark.parametrize("name", ["tree", "ring", "cross"])
+def test_structures_have_fifteen_rows_for_eight_items(name):
+    assert tasks.semantic(name).targets.shape == (15, 8)
+
+
+def test_ring_bump_moves_left_around_the_ring():
+    rows = tasks.structure("ring", 8)
+    np.testing.assert_allclose(rows[1], [0, 1 / 3, 2 / 3, 1, 1, 2 / 3, 1 / 3, 0])
+    np.testing.assert_allclose(rows[2], [1 / 3, 2 / 3, 1, 1, 2 / 3, 1 / 3, 0, 0])
+    np.testing.assert_array_equal(rows[1:8], rows[8:])
+
+
+def test_cross_cutting_pairs():
+    pairs = [set(np.flatnonzero(row)) for row in tasks.structure("cross", 8)[3:7]]
+    assert pairs == [{0, 2}, {1, 3}, {4, 6}, {5, 7}]
+    others = [0, 1, 2, *range(7, 15)]
+    np.testing.assert_array_equal(
+        tasks.structure("cross", 8)[others], tasks.structure("tree", 8)[others]
+    )
+
+
+def test_contextual_is_context_major_and_block_diagonal():
+    task = tasks.contextual(3, 8, ["tree", "ring", "cross"])
+    assert task.inputs.shape == (11, 24) and task.targets.shape == (60, 24)
+    item, context = 5, 2
+    sample = context * 8 + item
+    assert np.flatnonzero(task.inputs[:, sample]).tolist() == [item, 8 + context]
+    assert np.unique(task.inputs).tolist() == [0, 1]
+    np.testing.assert_array_equal(task.targets[:15, sample], tasks.structure("tree", 8)[:, item])
+    np.testing.assert_array_equal(task.targets[15:45, sample], 0)
+    np.testing.assert_array_equal(task.targets[45:, sample], tasks.structure("cross", 8)[:, item])
+
+
+def test_contextual_takes_arrays():
+    block = np.arange(6.0).reshape(3, 2)
+    task = tasks.contextual(2, 2, [block, "tree"], common=block)
+    np.testing.assert_array_equal(task.targets[3:6, :2], block)
+    np.testing.assert_array_equal(task.targets[:3, 2:], block)
+
+
+@pytest.mark.parametrize(
+    "columns", [[2, 0], slice(1, 3), np.array([True, False, True, True]), np.array([-1])]
+)
+def test_take_selects_samples(columns):
+    task = tasks.xor(1.0)
+    part = task.take(columns)
+    np.testing.assert_array_equal(part.inputs, np.asarray(task.inputs)[:, columns])
+    np.testing.assert_array_equal(part.targets, np.asarray(task.targets)[:, columns])
+    assert part.labels == tuple(np.array(task.labels)[columns])
+
+
+def test_task_is_a_pytree_with_static_names():
+    task = Task(np.eye(3), np.ones((2, 3)), {"a": slice(0, 1)}, ("x", "y", "z"))
+    double = jax.jit(lambda t: jax.tree.map(lambda leaf: 2 * leaf, t))(task)
+    np.testing.assert_array_equal(double.inputs, 2 * np.eye(3))
+    assert double.node_rows == task.node_rows and double.labels == task.labels
+
+
+def test_task_says_what_it_is_and_is_equal_to_itself_alone():
+    task, again = tasks.xor(1.0), tasks.xor(1.0)
+    assert repr(task) == "Task(inputs (3, 4), targets (1, 4))"
+    assert task == task and task != again
+    assert len({task, again}) == 2
+    with pytest.raises(AttributeError):
+        task.inputs = again.inputs
+
+
+def test_a_batch_may_be_traced():
+    rows = {"a": slice(0, 2), "b": slice(2, 3)}
+    task = Task(np.arange(12.0).reshape(3, 4), np.ones((1, 4)), rows, list("wxyz"))
+    part = jax.jit(lambda task, columns: task.take(columns))(task, np.array([2, 0]))
+    np.testing.assert_array_equal(part.inputs, np.asarray(task.inputs)[:, [2, 0]])
+    assert part.node_rows == rows and part.labels is None
+    assert task.labels == tuple("wxyz")
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Task(np.ones(3), np.ones((1, 3))), "inputs"),
+        (lambda: Task(np.ones((2, 3)), np.ones((1, 4))), "targets"),
+        (lambda: Task(np.ones((2, 3)), np.ones((1, 3)), {"a": slice(0, 5)}), "node_rows"),
+        (lambda: Task(np.ones((2, 3)), np.ones((1, 3)), {"a": 3}), "node_rows"),
+        (lambda: tasks.xor(1.0).take([True]), "columns"),
+        (lambda: tasks.semantic("tree", 6), "num_items"),
+        (lambda: tasks.semantic("ring", 5), "num_items"),
+        (lambda: tasks.semantic("cross", 2), "num_items"),
+        (lambda: tasks.contextual(3, structures=["tree", "ring"]), "structures"),
+        (lambda: tasks.contextual(4, structures="tree"), "structures"),
+        (lambda: tasks.contextual(2, 8, [np.ones((3, 7)), "tree"]), "structure"),
+    ],
+)
+def test_bad_input_is_named(make, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        make()

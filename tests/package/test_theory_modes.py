@@ -1,0 +1,184 @@
+"""Mode trajectories against training, against one another, and at their limits."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bad_input import BAD_INPUT
+from hypothesis import given, settings, strategies as st
+
+from mdsgdln import reln, statistics, tasks, theory, training
+from mdsgdln.networks import LinearNetwork
+from mdsgdln.theory.integration import integrate
+from mdsgdln.theory.trajectories import _integrate as integrate_modes
+
+TASK = tasks.semantic(num_items=4)
+MODES = statistics.modes(TASK)
+END = 24.0  # the weakest mode is learned by then
+
+
+def aligned_weights(start, num_hidden=6):
+    """Balanced weights along the modes: W₁ = √a₀ R Vᵀ, W₂ = √a₀ U Rᵀ with RᵀR = I."""
+    turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(num_hidden, 4)))
+    return [jnp.sqrt(start) * turn @ MODES.right.T, jnp.sqrt(start) * MODES.left @ turn.T]
+
+
+def trained_strengths(learning_rate, start, until):
+    """Strengths u_αᵀ W₂ W₁ v_α at the times 0, 1, 2, … of training from aligned weights."""
+    left, right = jnp.asarray(MODES.left), jnp.asarray(MODES.right)
+    every = round(1 / learning_rate)
+    run = training.train(
+        LinearNetwork((4, 6, 7)),
+        aligned_weights(start),
+        TASK,
+        learning_rate,
+        round(until / learning_rate),
+        observe=lambda w: jnp.diag(left.T @ w[1] @ w[0] @ right),
+        every=every,
+    )
+    return run.observed.T
+
+
+def test_equation_seven_is_the_limit_of_small_steps():
+    start = 0.01
+    times = np.arange(END)
+    exact = theory.mode_trajectory(times, MODES.singular_values, MODES.input_variances, start)
+    errors = [trained_strengths(1 / steps, start, END) - exact for steps in (64, 128, 256, 512)]
+    sizes = [float(jnp.abs(error).max()) for error in errors]
+    for coarse, fine in zip(sizes[:-1], sizes[1:], strict=True):
+        assert coarse / fine == pytest.approx(2, rel=0.02)
+    first = [2 * fine - coarse for coarse, fine in zip(errors[:-1], errors[1:], strict=True)]
+    second = [(4 * fine - coarse) / 3 for coarse, fine in zip(first[:-1], first[1:], strict=True)]
+    assert float(jnp.abs(second[-1]).max()) <= 1e-5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equation_seven_with_the_unfitted_start_predicts_random_training(seed):
+    network, scale, rate = LinearNetwork((4, 100, 7)), 1e-3, 0.01
+    weights = network.init(jax.random.key(seed), scale)
+    run = training.train(network, weights, TASK, rate, 6000)
+    times = rate * np.arange(6000)
+
+    def predict(start):
+        strengths = theory.mode_trajectory(
+            times, MODES.singular_values, MODES.input_variances, start
+        )
+        return reln.deviation(theory.mode_losses(TASK, MODES, strengths), run.losses)
+
+    assert predict(theory.expected_initial_strength(100, scale)) <= 0.02
+    assert predict(theory.measured_initial_strength(*weights, MODES)) <= 0.005
+
+
+def test_measured_start_scatters_around_the_expected_one():
+    network = LinearNetwork((4, 50, 7))
+    starts = jnp.stack(
+        [
+            theory.measured_initial_strength(*network.init(jax.random.key(seed), [0.1, 0.3]), MODES)
+            for seed in range(400)
+        ]
+    )
+    expected = theory.expected_initial_strength(50, [0.1, 0.3])
+    np.testing.assert_allclose(starts.mean(axis=0), expected, rtol=0.05)
+    np.testing.assert_allclose(starts.std(axis=0) / expected, np.sqrt(2 / 50), rtol=0.1)
+
+
+def test_starts_worked_out_by_hand():
+    assert theory.expected_initial_strength(50, [0.1, 0.3]) == pytest.approx(50 * (0.01 + 0.09) / 4)
+    assert theory.expected_initial_strength(50, 0.2) == pytest.approx(50 * 0.04 / 2)
+    np.testing.assert_allclose(
+        theory.measured_initial_strength(*aligned_weights(0.03), MODES), 0.03
+    )
+
+
+def test_mode_losses_is_the_loss_of_the_map():
+    strengths = jnp.array([[0.3], [0.7], [1.1], [0.2]])
+    mapping = MODES.left * strengths.T @ MODES.right.T
+    expected = training.loss(LinearNetwork((4, 7)), [mapping], TASK)
+    np.testing.assert_allclose(theory.mode_losses(TASK, MODES, strengths)[0], expected)
+
+
+def test_depth_two_and_one_are_the_closed_forms():
+    times = np.linspace(0, 30, 61)
+    arguments = (times, MODES.singular_values, MODES.input_variances, 1e-3)
+    starts = np.full(len(MODES.singular_values), 1e-3)
+    for depth in (1, 2):
+        integrated = integrate_modes(
+            times, MODES.singular_values, MODES.input_variances, starts, float(depth)
+        )
+        closed = theory.mode_trajectory(*arguments, depth)
+        np.testing.assert_allclose(integrated, closed, atol=1e-7)
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_depth_formula_against_training(depth):
+    start = 0.05
+    layer = start ** (1 / depth)
+    inner = [layer * jnp.eye(4)] * (depth - 2)
+    weights = [layer * jnp.asarray(MODES.right.T), *inner, layer * jnp.asarray(MODES.left)]
+    sizes = (4,) * depth + (7,)
+    run = training.train(LinearNetwork(sizes), weights, TASK, 0.005, 8000)
+    times = 0.005 * np.arange(8000)
+    strengths = theory.mode_trajectory(
+        times, MODES.singular_values, MODES.input_variances, start, depth
+    )
+    assert reln.deviation(theory.mode_losses(TASK, MODES, strengths), run.losses) < 0.01
+
+
+def test_shallow_formula_against_training():
+    run = training.train(LinearNetwork((4, 7)), [jnp.zeros((7, 4))], TASK, 0.005, 6000)
+    times = 0.005 * np.arange(6000)
+    strengths = theory.mode_trajectory(times, MODES.singular_values, MODES.input_variances, 0.0, 1)
+    assert reln.deviation(theory.mode_losses(TASK, MODES, strengths), run.losses) < 0.01
+
+
+positive = st.floats(0.05, 5.0)
+
+
+@settings(max_examples=50, deadline=None)
+@given(positive, positive, st.floats(1e-8, 1e-2))
+def test_limits_and_the_published_form(s, d, start):
+    times = np.array([0.0, 0.5 / s, 3.0 / s, 100.0 / s])
+    strength = theory.mode_trajectory(times, s, d, start)[0]
+    published = (s / d) / (1 - (1 - s / (d * start)) * np.exp(-2 * s * times))
+    np.testing.assert_allclose(strength, published, rtol=1e-8)
+    np.testing.assert_allclose(strength[0], start)
+    np.testing.assert_allclose(strength[-1], s / d, rtol=1e-6)
+    shallow = theory.mode_trajectory(np.array([0.0, 100 / d]), s, d, start, 1)[0]
+    np.testing.assert_allclose(shallow, [start, s / d], rtol=1e-9)
+
+
+def test_a_mode_without_strength_fades():
+    times = np.array([0.0, 1.0, 4.0])
+    np.testing.assert_allclose(
+        theory.mode_trajectory(times, 0.0, 2.0, 0.5)[0], 0.5 / (1 + 2 * 2.0 * 0.5 * times)
+    )
+    np.testing.assert_allclose(theory.mode_trajectory(times, 0.0, 0.0, 0.5)[0], 0.5)
+    np.testing.assert_allclose(theory.mode_trajectory(times, 2.0, 0.0, 0.5, 1)[0], 0.5 + 2 * times)
+
+
+def test_no_mode_gives_no_trajectory():
+    empty = np.zeros(0)
+    assert theory.mode_trajectory([0.0, 1.0], empty, empty, 0.1).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (
+            lambda: theory.mode_trajectory([0.0], [1.0, 2.0], [1.0, 1.0, 1.0], 0.1),
+            "singular_values",
+        ),
+        (lambda: theory.mode_trajectory([0.0], 1.0, [-1.0], 0.1, 1), "input_variances"),
+        (lambda: theory.mode_trajectory([0.0, 1.0], 1.0, 1.0, 0.0, 3), "starts"),
+        (lambda: theory.expected_initial_strength(5, [1.0, 1.0, 1.0]), "scale"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        call()
+
+
+def test_integration_in_single_precision_is_as_good_as_it_says():
+    times = jnp.linspace(0, 3, 7, dtype=jnp.float32)
+    found = integrate(lambda state: -state, jnp.float32(1), times, 1e-9, absolute=1e-12)
+    np.testing.assert_allclose(found, np.exp(-times), rtol=1e-4)

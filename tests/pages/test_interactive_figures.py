@@ -1,0 +1,310 @@
+"""Interactive figures in a browser: a control is moved by keyboard, curves and words are read."""
+
+import re
+
+import numpy as np
+import pytest
+
+from mdsgdln import gates, theory
+
+MARGIN, SIGMA, HIDDEN = 0.5, 10**-3.7, 128  # where the figure of the race begins
+XOR = {2: lambda m: m, 4: lambda m: np.sqrt(2 + m**2)}  # output of a mode of strength 1
+
+
+@pytest.fixture
+def open_figure(page, address):
+    """A function that opens a chapter and returns its figure."""
+
+    def show(chapter, name):
+        page.goto(f"{address}/book/{chapter}.html")
+        return page.locator(f".interactive[data-figure={name}]")
+
+    yield show
+    assert not [problem for problem in page.problems if "interactive" in problem.lower()]
+    assert not [problem for problem in page.problems if problem.startswith("script error")]
+
+
+def press(figure, control, *keys):
+    """Move a control with the keyboard alone."""
+    slider = figure.locator(f"[data-control={control}]")
+    slider.focus()
+    for key in keys:
+        slider.press(key)
+
+
+def words(figure):
+    return figure.locator(".interactive-result").inner_text().replace("\xa0", " ")
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def curve(figure, picture, series):
+    """Points of a drawn curve in the axes' units, (points, 2), and the size of a pixel in them."""
+    drawn = figure.locator("svg[data-frame]").nth(picture)
+    left, right, top, bottom, *ends = map(float, drawn.get_attribute("data-frame").split())
+    path = drawn.locator(f"path[data-series='{series}']").get_attribute("d")
+    x, y = np.array([point.split() for point in path[1:].split("L")], float).T
+    unit = (ends[1] - ends[0]) / (right - left), (ends[3] - ends[2]) / (bottom - top)
+    return ends[0] + (x - left) * unit[0], ends[2] + (bottom - y) * unit[1], unit
+
+
+def xor_loss(times, pathways, margin, sigma, hidden):
+    root = XOR[pathways](margin)
+    start = theory.expected_initial_strength(hidden // pathways, sigma)
+    strength = theory.mode_trajectory(times, root / pathways, root**2 / pathways, start)[0]
+    return np.asarray((1 - strength * root) ** 2 / 2)
+
+
+def half_time(*setting):
+    times = np.linspace(0, 200, 200_001)
+    losses = xor_loss(times, *setting)
+    return times[np.argmax(losses < losses[0] / 2)]
+
+
+@pytest.mark.parametrize(
+    "keys, setting, winner",
+    [
+        ({}, (MARGIN, SIGMA, HIDDEN), "exclusive-or"),
+        ({"margin": ["ArrowRight"] * 10}, (1.0, SIGMA, HIDDEN), "linear"),
+        ({"margin": ["End"], "scale": ["Home"]}, (2.5, 1e-6, HIDDEN), "linear"),
+        ({"margin": ["Home"], "scale": ["End"]}, (0.0, 1e-2, HIDDEN), "exclusive-or"),
+        ({"margin": ["ArrowRight"] * 6, "hidden": ["End"]}, (0.8, SIGMA, 1024), "exclusive-or"),
+        ({"margin": ["ArrowRight"] * 7, "hidden": ["Home"]}, (0.85, SIGMA, 4), "linear"),
+    ],
+)
+def test_race(open_figure, keys, setting, winner):
+    figure = open_figure("xor", "race")
+    for control, presses in keys.items():
+        press(figure, control, *presses)
+    text = words(figure)
+    assert text.startswith(f"The {winner} gating")
+    assert f"The margin {setting[0]:.2f} lies" in text
+    expected = sorted(half_time(k, *setting) for k in (2, 4) if XOR[k](setting[0]) > 0)
+    said = numbers(text.split("wins:")[1].split(". ")[0])
+    np.testing.assert_allclose(said, expected, atol=0.06)
+    assert ("never" in text) == (setting[0] == 0)
+    for pathways in (2, 4):
+        times, losses, (step, pixel) = curve(figure, 0, pathways)
+        grid = np.linspace(0, 50, 251)
+        np.testing.assert_allclose(times, grid, atol=0.01 * step)
+        drawn = xor_loss(grid, pathways, *setting)
+        np.testing.assert_allclose(losses, drawn, atol=0.01 * pixel)
+
+
+def test_race_marks_the_crossover(open_figure):
+    figure = open_figure("xor", "race")
+    margins, two, (_, pixel) = curve(figure, 1, 2)
+    _, four, _ = curve(figure, 1, 4)
+    four = four[-len(two) :]  # at margin 0 two pathways never learn
+    near = (margins > 0.6) & (margins < 1.1)
+    crossing = np.interp(0, (four - two)[near], margins[near])
+    assert abs(crossing - np.sqrt(2 / 3)) < 0.001
+    assert figure.get_by_text("Δ*", exact=True).count() == 1
+    at_one = np.interp(1.0, margins, two)
+    assert abs(at_one - half_time(2, 1.0, SIGMA, HIDDEN)) < 0.02 * pixel + 0.01
+
+
+@pytest.mark.parametrize(
+    "keys, contexts, size, sigma",
+    [
+        ({}, 4, 3, 1e-5),
+        ({"size": ["Home"]}, 4, 1, 1e-5),
+        ({"contexts": ["ArrowRight", "ArrowRight"], "size": ["End"]}, 6, 5, 1e-5),
+        ({"contexts": ["Home"], "scale": ["End"]}, 3, 2, 1e-3),
+        ({"contexts": ["End"], "size": ["End"], "scale": ["Home"]}, 8, 7, 1e-9),
+    ],
+)
+def test_contexts(open_figure, keys, contexts, size, sigma):
+    figure = open_figure("more_contexts", "contexts")
+    for control, presses in keys.items():
+        press(figure, control, *presses)
+    text = words(figure)
+    rates = [size * (size + 1), size * (contexts - size) / contexts, contexts * (contexts + 1)]
+    times = [theory.learning_time(contexts, k) for k in range(1, contexts)]
+    expected = [contexts, size, *np.sqrt(rates), times[size - 1], contexts - 1, min(times)]
+    np.testing.assert_allclose(numbers(text)[:8], expected, atol=0.0051)
+    middle = [half for half in (contexts // 2, contexts - contexts // 2)]
+    assert text.endswith(f"those on in {' or '.join(map(str, sorted(set(middle))))}.")
+
+    drawn, law, (step, pixel) = curve(figure, 1, "law")
+    np.testing.assert_allclose(drawn, range(1, contexts), atol=0.01 * step)
+    np.testing.assert_allclose(law, times, atol=0.01 * pixel)
+    if size == contexts - 1:
+        samples = 8 * contexts
+        start = theory.expected_initial_strength(100, sigma)
+        drawn, losses, (_, pixel) = curve(figure, 2, "closed form")
+        grid = np.linspace(0, 0.4 * np.log(1 / start), 241)
+        expected = theory.contextual_closed_form(contexts, 8, (start, start), samples * grid)
+        np.testing.assert_allclose(losses, expected, atol=0.01 * pixel)
+
+
+def pattern(figure):
+    cells = figure.locator("[data-cell]")
+    on = [cell.get_attribute("aria-pressed") == "true" for cell in cells.all()]
+    return np.array(on, int).reshape(4, 3)
+
+
+def weights(figure):
+    def values(kind, count):
+        names = [f"[data-control={kind}{number + 1}]" for number in range(count)]
+        return np.array([float(figure.locator(name).input_value()) for name in names])
+
+    return values("item", 4), values("context", 3)
+
+
+def share(figure):
+    """The drive of the weights that the sliders show, over the best gated linear neuron's."""
+    a, b = weights(figure)
+    mode = np.array([1, 1, -1, -1]) / 2
+    hidden = np.maximum(a[:, None] + b, 0)
+    answer = (np.eye(3) - 1 / 3) @ (mode @ hidden)
+    return np.linalg.norm(answer) / np.linalg.norm([*a, *b]) / np.sqrt(2 / 3)
+
+
+def test_gate_follows_the_weights(open_figure):
+    figure = open_figure("which_gates", "gate")
+    for control, key in (("item4", "End"), ("context3", "Home"), ("item1", "ArrowLeft")):
+        press(figure, control, key)
+        a, b = weights(figure)
+        found = pattern(figure)
+        np.testing.assert_array_equal(found, a[:, None] + b > 0)
+        text = words(figure)
+        assert f"on for {found.sum()} of 12 samples" in text
+        assert f"one of {gates.count_realisable(4, 3)} realisable" in text
+        assert text.endswith(f"These weights reach {100 * share(figure):.0f} %.")
+
+
+def test_gate_says_what_is_realisable(open_figure):
+    """Cells are toggled by keyboard; what is said is what the package says."""
+    figure = open_figure("which_gates", "gate")
+    rng = np.random.default_rng(3)
+    seen = set()
+    for cell in rng.integers(12, size=30):
+        wanted = pattern(figure)
+        wanted[divmod(cell, 3)] ^= 1
+        chosen = figure.locator("[data-cell]").nth(int(cell))
+        chosen.focus()
+        chosen.press("Space")
+        np.testing.assert_array_equal(pattern(figure), wanted)
+        possible = gates.is_realisable(wanted)
+        seen.add(possible)
+        assert words(figure).startswith("Realisable" if possible else "No ReLU neuron")
+        bad = figure.locator("[data-cell].bad")
+        assert bad.count() == (0 if possible else 4)
+        if possible:
+            a, b = weights(figure)
+            np.testing.assert_array_equal(wanted, a[:, None] + b > 0)
+        else:
+            places = [
+                tuple(map(int, node.get_attribute("data-cell").split())) for node in bad.all()
+            ]
+            cut = [wanted[place] for place in places]
+            assert cut in ([1, 0, 0, 1], [0, 1, 1, 0])
+    assert seen == {True, False}
+
+
+def test_price_of_two_contexts(open_figure):
+    figure = open_figure("which_gates", "gate")
+    figure.get_by_role("button", name="two contexts").press("Enter")
+    n, C, k = 4, 3, 2
+    formula = np.sqrt(n * (n + C) / ((n + 2 * k) * (n + 2 * (C - k))))
+    assert f"no more than {100 * formula:.0f} % of the rate" in words(figure)
+    assert "no pattern allows more" in words(figure)
+    figure.get_by_role("button", name="not realisable").press("Enter")
+    assert words(figure).startswith("No ReLU neuron")
+
+
+def spread(figure):
+    """Mean distance of the items from their centre, in the map's units."""
+    moved = [
+        node.get_attribute("transform") for node in figure.locator(".interactive-map .item").all()
+    ]
+    places = np.array([numbers(text) for text in moved])
+    assert places.shape == (16, 2)
+    return np.linalg.norm(places - places.mean(axis=0), axis=1).mean()
+
+
+def half_times(figure):
+    dots = figure.locator(".interactive-stages circle")
+    return sum("done" in dot.get_attribute("class") for dot in dots.all()), dots.count()
+
+
+def test_animation_by_hand(open_figure):
+    figure = open_figure("semantic", "unfolding")
+    assert spread(figure) < 5  # nothing moves before anybody asks for it
+    press(figure, "time", "End")
+    assert spread(figure) > 60
+    assert "all 2 levels of modes are half learned" in words(figure)
+    press(figure, "time", "Home", "PageUp", "PageUp")
+    for number, (name, count) in enumerate({"Clusters": 2, "Tree": 5, "Ring": 9}.items()):
+        figure.locator("input[type=radio]").nth(number).check()
+        time = int(figure.locator("[data-control=time]").input_value())
+        done, all_of_them = half_times(figure)
+        assert (all_of_them, done) == (count, done)
+        assert words(figure).startswith(f"{name}, time {time}: {done} of {count} levels")
+
+
+def test_animation_plays_and_pauses(open_figure, page):
+    figure = open_figure("semantic", "unfolding")
+    button = figure.get_by_role("button")
+    time = figure.locator("[data-control=time]")
+    assert button.inner_text() == "play"
+    button.press("Enter")
+    page.wait_for_function("document.querySelector('[data-control=time]').value > 40")
+    button.press("Enter")
+    assert button.inner_text() == "play"
+    before = time.input_value()
+    page.wait_for_timeout(300)
+    assert time.input_value() == before
+
+
+def test_animation_with_reduced_motion(open_figure, page):
+    page.emulate_media(reduced_motion="reduce")
+    figure = open_figure("semantic", "unfolding")
+    button = figure.get_by_role("button", name="next stage")
+    for stage in (1, 2):
+        button.press("Enter")
+        assert half_times(figure)[0] == stage
+        before = figure.locator("[data-control=time]").input_value()
+        page.wait_for_timeout(200)
+        assert figure.locator("[data-control=time]").input_value() == before
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "chapter, name",
+    [
+        ("xor", "race"),
+        ("more_contexts", "contexts"),
+        ("which_gates", "gate"),
+        ("semantic", "unfolding"),
+    ],
+)
+def test_on_a_phone_in_both_themes(open_figure, page, chapter, name, theme):
+    """Nothing sticks out, and every control has a name."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    figure = open_figure(chapter, name)
+    page.evaluate("theme => (document.documentElement.dataset.theme = theme)", theme)
+    box = figure.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 360
+    for control in figure.locator("input, button, svg[data-frame]").all():
+        inner = control.bounding_box()
+        assert inner["x"] + inner["width"] <= box["x"] + box["width"] + 0.5
+    for slider in figure.locator("input[type=range]").all():
+        label = figure.locator(f"label[for='{slider.get_attribute('id')}']")
+        assert label.inner_text().strip()
+        assert slider.get_attribute("aria-valuetext")
+    for picture in figure.locator("svg:not([aria-hidden])").all():
+        assert picture.get_attribute("role") == "img"
+        assert picture.get_attribute("aria-label")
+    colour = "element => getComputedStyle(element).getPropertyValue('--c1').trim()"
+    assert figure.evaluate(colour) == {"light": "#0173b2", "dark": "#56b4e9"}[theme]
+
+
+def test_without_javascript(browser, address):
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{address}/book/xor.html")
+        assert "It needs JavaScript" in page.locator(".interactive").inner_text()

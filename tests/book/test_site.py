@@ -10,6 +10,7 @@ from bs4 import BeautifulSoup
 from mdsgdln_book import notebooks, references
 from mdsgdln_book.extensions import launch
 from mdsgdln_book.pages import repair, site
+from mdsgdln_book.places import BOOK
 
 CLEAN = """<html><head><link rel="stylesheet" href="own.css">
 <link rel="canonical" href="https://example.org/page.html"></head><body>
@@ -175,6 +176,18 @@ def test_directives_become_markdown():
     assert lines[11] == r"$$ e = f \tag{second}$$"
     assert lines[13:15] == ["<details>", "<summary>Solution</summary>"]
     assert lines[17:20] == ["```python", "x = 1", "```"] and "</details>" in lines
+
+
+def test_theorems_are_called_by_their_titles(tmp_path):
+    (tmp_path / "a.md").write_text("```{prf:lemma} Small steps\n:label: a-lemma\nThey do.\n```\n")
+    (tmp_path / "b.md").write_text("See {prf:ref}`a-lemma`.\n")
+    lemma, reference = (
+        notebooks.to_notebook(tmp_path / name).cells[1] for name in ("a.md", "b.md")
+    )
+    assert lemma.source.startswith("**Lemma “Small steps”.**")
+    assert reference.source == "See Lemma “Small steps”."
+    labels = re.findall(r"\{prf:ref\}`([\w-]+)`", "".join(p.read_text() for p in BOOK.glob("*.md")))
+    assert set(labels) <= set(notebooks.theorems(BOOK))
 
 
 @pytest.mark.parametrize("name", sorted(references.chapters()))

@@ -12,6 +12,7 @@ import pytest
 from bad_input import BAD_INPUT
 
 from mdsgdln import sweeps, theory
+from mdsgdln._runs import configuration
 from mdsgdln_book import reproduction, tables
 from mdsgdln_book.tables import Table
 
@@ -69,6 +70,13 @@ def test_the_other_width_of_floats_is_seen(double_precision, found):
     command = [sys.executable, "-c", OTHER_WIDTH]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert found in run.stdout and bool(run.stdout.strip()) == bool(found)
+
+
+def test_the_process_has_the_configuration_that_holds_here():
+    with jax.default_matmul_precision("highest"):
+        here = configuration()
+        there = reproduction._process(tuple(here.items())).submit(configuration).result()
+    assert there == here and here["jax_default_matmul_precision"] == "highest"
 
 
 # Which rows are drawn ----------------------------------------------------------------------------

@@ -141,8 +141,8 @@ def _folder(experiment: Callable | None) -> Path:
 
 def _processor() -> str:
     """Return the kind of processor, and its model where the platform says it."""
-    with suppress(OSError), open("/proc/cpuinfo", encoding="utf8") as file:
-        for line in file:
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines():
             if line.startswith("model name"):
                 return f"{platform.machine()}, {line.partition(':')[2].strip()}"
     return platform.machine()

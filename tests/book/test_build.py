@@ -1,6 +1,5 @@
 """`jupyter-book build .` alone makes the whole site, its pages mended."""
 
-import doctest
 import subprocess
 import sys
 from pathlib import Path
@@ -9,8 +8,6 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from mdsgdln_book import notebooks
-from mdsgdln_book.extensions import docstrings
 from mdsgdln_book.pages import repair, site
 from mdsgdln_book.places import BOOK, ROOT
 
@@ -81,9 +78,3 @@ def test_a_bare_build_mends_its_pages(root):
     assert site.site_problems(root) == []
     repair.repair(root)
     assert files(root) == before
-
-
-@pytest.mark.parametrize("module", [docstrings, notebooks])
-def test_examples_of_docstrings_hold(module):
-    found = doctest.testmod(module)
-    assert found.attempted and not found.failed

@@ -1,5 +1,6 @@
 """The built site: its check finds what it should, pages are mended, chapters become notebooks."""
 
+import doctest
 import re
 
 import jupytext
@@ -8,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from mdsgdln_book import notebooks, references
-from mdsgdln_book.extensions import launch
+from mdsgdln_book.extensions import docstrings, launch
 from mdsgdln_book.pages import repair, site
 from mdsgdln_book.places import BOOK
 
@@ -223,3 +224,9 @@ def test_binder_gets_both_distributions(monkeypatch, tmp_path):
         "mdsgdln-book @ git+https://github.com/a/b@0123abc#subdirectory=book",
         "jupyterlab",
     ]
+
+
+@pytest.mark.parametrize("module", [docstrings, notebooks])
+def test_examples_of_docstrings_hold(module):
+    found = doctest.testmod(module)
+    assert found.attempted and not found.failed

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import jax
+import joblib
 
 from mdsgdln import _checks as checks
 
@@ -99,24 +100,28 @@ def _lock(file: BinaryIO, path: Path) -> None:
 
 
 def provenance(experiment: Callable | None = None) -> dict:
-    """Return what makes numbers: commit, dirty or not, libraries, platform, x64, python, date.
+    """Return what makes numbers: code, libraries, and what they run on.
 
-    The commit is that of the folder of the experiment's code, or else of the folder worked in;
-    dirty means that Python or notebooks there differ from it. None where there is no Git.
+    The keys are commit, dirty, libraries, platform, processor, threads, x64, python and date. The
+    commit is that of the folder of the experiment's code, or else of the folder worked in; dirty
+    means that Python or notebooks there differ from it. None where there is no Git. The number of
+    threads is that of XLA in this process.
     """
     if experiment is not None:
         checks.function("experiment", experiment)
     place = _folder(experiment)
-    changed = _git(place, "status", "--porcelain", "--", ":/*.py", ":/*.ipynb")
+    changed = git(place, "status", "--porcelain", "--", ":/*.py", ":/*.ipynb")
     libraries = {}
     for name in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             libraries[name] = metadata.version(name)
     return {
-        "commit": _git(place, "rev-parse", "HEAD"),
+        "commit": git(place, "rev-parse", "HEAD"),
         "dirty": None if changed is None else bool(changed),
         "libraries": libraries,
         "platform": jax.default_backend(),
+        "processor": _processor(),
+        "threads": int(os.environ.get("NPROC") or joblib.cpu_count()),
         "x64": bool(jax.config.values["jax_enable_x64"]),
         "python": platform.python_version(),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -134,7 +139,16 @@ def _folder(experiment: Callable | None) -> Path:
     return Path(file).parent if file and Path(file).is_file() else Path.cwd()
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
+def _processor() -> str:
+    """Return the kind of processor, and its model where the platform says it."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf8").splitlines():
+            if line.startswith("model name"):
+                return f"{platform.machine()}, {line.partition(':')[2].strip()}"
+    return platform.machine()
+
+
+def git(folder: Path, *arguments: str) -> str | None:
     """Return what Git says, None where there is no Git or no repository."""
     command = ["git", "-C", str(folder), *arguments]
     try:

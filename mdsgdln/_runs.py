@@ -27,22 +27,18 @@ def lines(
     experiment: Experiment, settings: Sequence[Setting], n_jobs: int
 ) -> Generator[str, None, None]:
     """Yield the line of each run, in the order in which they finish."""
-    backend, configured = get_active_backend()
-    here = isinstance(backend, LokyBackend)  # joblib's own processes, also its default
-    n_jobs = configured if n_jobs == 1 else n_jobs
-    if here and joblib.effective_n_jobs(n_jobs) == 1:
+    number, here = _place(n_jobs)
+    if here and joblib.effective_n_jobs(number) == 1:
         yield from (line(experiment, setting) for setting in settings)
         return
-    values = {name: getattr(v, "platform", v) for name, v in jax.config.values.items()}
-    kinds = bool | int | float | str | enum.Enum | None
-    values = {name: value for name, value in values.items() if isinstance(value, kinds)}
+    values = configuration()
     processes: Any = nullcontext()
     if here:
         # Never those of an earlier sweep, which may have loaded what has changed since.
-        begin = {"initializer": _begin, "initargs": (values, time.time_ns())}
-        processes = joblib.parallel_config("loky", inner_max_num_threads=1, **begin)
+        starting = {"initializer": begin, "initargs": (values, time.time_ns())}
+        processes = joblib.parallel_config("loky", inner_max_num_threads=1, **starting)
     with processes:
-        parallel = joblib.Parallel(n_jobs, return_as="generator_unordered")
+        parallel = joblib.Parallel(number, return_as="generator_unordered")
     pickled = cloudpickle.dumps(experiment)
     calls = (joblib.delayed(_line_there)(pickled, setting, values) for setting in settings)
     outcomes = parallel(calls)
@@ -57,7 +53,29 @@ def lines(
             outcomes.close()
 
 
-def _begin(values: Mapping[str, Any], sweep: int) -> None:
+def made_elsewhere(n_jobs: int) -> dict[str, Any]:
+    """Return what of ``provenance`` is different where the runs are done."""
+    number, here = _place(n_jobs)
+    if not here:
+        return {"processor": None, "threads": None}  # of a cluster, whose workers may differ
+    return {} if joblib.effective_n_jobs(number) == 1 else {"threads": 1}
+
+
+def _place(n_jobs: int) -> tuple[int | None, bool]:
+    """Return the number of processes, and whether it is this machine that runs them."""
+    backend, configured = get_active_backend()
+    here = isinstance(backend, LokyBackend)  # joblib's own processes, also its default
+    return configured if n_jobs == 1 else n_jobs, here
+
+
+def configuration() -> dict[str, Any]:
+    """Return JAX's configuration, what of it another process can be given."""
+    values = {name: getattr(v, "platform", v) for name, v in jax.config.values.items()}
+    kinds = bool | int | float | str | enum.Enum | None
+    return {name: value for name, value in values.items() if isinstance(value, kinds)}
+
+
+def begin(values: Mapping[str, Any], sweep: int = 0) -> None:
     """Set up a process of one sweep, before JAX starts in it: one thread, the caller's values."""
     os.environ["PJRT_NPROC"] = os.environ["NPROC"] = "1"  # threads of XLA
     for name, value in values.items():

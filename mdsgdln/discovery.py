@@ -74,7 +74,8 @@ def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarra
                 for seed, weights in enumerate(stressed)
             ]
             gates, differing = _most_typical(repeated)
-            if differing <= least and _held(gates, patterns, shares).min() >= SMALLEST_SHARE:
+            repeatable = len(gates) and differing <= least
+            if repeatable and _held(gates, patterns, shares).min() >= SMALLEST_SHARE:
                 found, least = gates, differing
     return found
 

@@ -79,10 +79,7 @@ def train_side_by_side(
     freeze_at = num_steps if freeze_at is None else checks.non_negative("freeze_at", freeze_at)
     network = network._reading(task)
     network._check_weights(weights)
-    weights = [
-        checks.finite_array(f"weights[{layer}]", weight, 2, "(N_{l+1}, N_l)")
-        for layer, weight in enumerate(weights)
-    ]
+    weights = [jnp.asarray(weight, float) for weight in weights]
     result = _side_by_side(network, weights, task, learning_rate, freeze_at, num_steps=num_steps)
     _check_losses(result.losses, learning_rate)
     _check_losses(result.gated_losses, learning_rate)

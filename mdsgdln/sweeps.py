@@ -30,7 +30,7 @@ from tqdm import tqdm
 
 from mdsgdln import _checks as checks
 from mdsgdln._results import FilePath, appended, parsed, provenance, read
-from mdsgdln._runs import Experiment, Setting, line, lines
+from mdsgdln._runs import Experiment, Setting, line, lines, made_elsewhere
 
 __all__ = ["grid", "load", "over_seeds", "provenance", "read", "sweep"]
 
@@ -105,7 +105,8 @@ def sweep(
     pending = [setting for setting in settings if _key(setting) not in rows]
     file: Any = nullcontext()
     if path is not None and pending:
-        header = provenance(experiment) | ({} if note is None else {"note": note})
+        header = provenance(experiment) | made_elsewhere(n_jobs)
+        header |= {} if note is None else {"note": note}
         file = appended(Path(path), header)
     bar = tqdm(total=len(settings), initial=len(settings) - len(pending), disable=not progress)
     with file as append, bar, closing(lines(experiment, pending, n_jobs)) as finished:
@@ -149,9 +150,8 @@ def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) 
     rows = []
     for first in range(0, len(settings), size):
         chunk = settings[first : first + size]
-        numbers = np.resize(
-            [setting["seed"] for setting in chunk], size
-        )  # one shape: compiled once
+        # One shape, so that it is compiled once.
+        numbers = np.resize([setting["seed"] for setting in chunk], size)
         results = jax.device_get(_vectorised(experiment, jax.device_put(numbers, sharding)))
         for index, setting in enumerate(chunk):
             pick = {name: value[index] for name, value in results.items()}

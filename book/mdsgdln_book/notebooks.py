@@ -2,11 +2,14 @@
 
 A first cell installs the package where it is missing. The prose becomes plain Markdown, which
 Jupyter, Binder and Colab show without further parts: directives turn into headings, labelled
-equations into tagged ones, roles into their text.
+equations into tagged ones, theorems into named ones, roles into their text.
 """
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import jupytext
 import nbformat
@@ -18,6 +21,9 @@ OPTION = re.compile(r"^ *:(?P<key>[\w-]+): *(?P<value>.*)$")
 TARGET = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
 LABELLED = re.compile(r"\$\$ *\((?P<label>[\w-]+)\) *$", re.MULTILINE)
 ROLE = re.compile(r"\{(?P<role>[a-z:]+)\}`(?P<text>[^`<]*?)(?: *<(?P<target>[^`>]+)>)?`")
+THEOREM = re.compile(
+    r"^[`:]{3,}\{prf:(?P<kind>\w+)\} *(?P<title>\S.*)\n:label: (?P<label>.*)$", re.MULTILINE
+)
 LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<name>\w*)(?:\.md)?(?:#(?P<place>[\w-]+))?\)")
 
 # The two distributions, as pip finds them in the book's repository.
@@ -42,10 +48,10 @@ def to_notebook(path: Path, repository: str = "", commit: str = "") -> nbformat.
     install = FROM_REPOSITORY if repository else FROM_CLONE
     first = INSTALL.format(install=install.format(repository=repository, commit=commit))
     cells = [nbformat.v4.new_code_cell(first.rstrip())]
-    siblings = {page.stem for page in path.parent.glob("*.md")}
+    siblings, titles = {page.stem for page in path.parent.glob("*.md")}, theorems(path.parent)
     for cell in source.cells:
         if cell.cell_type == "markdown":
-            cells.append(nbformat.v4.new_markdown_cell(plain(cell.source, siblings)))
+            cells.append(nbformat.v4.new_markdown_cell(plain(cell.source, siblings, titles)))
             continue
         hidden = "hide-input" in cell.metadata.get("tags", [])
         folded = {"jupyter": {"source_hidden": True}} if hidden else {}
@@ -60,8 +66,17 @@ def to_notebook(path: Path, repository: str = "", commit: str = "") -> nbformat.
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
-def plain(text: str, siblings: set[str] = frozenset()) -> str:
-    """MyST as plain Markdown.
+@cache
+def theorems(book: Path) -> Mapping[str, str]:
+    """What the theorems of all chapters are called, by label."""
+    found = (m for page in book.glob("*.md") for m in THEOREM.finditer(page.read_text("utf8")))
+    return {m["label"]: f"{m['kind'].capitalize()} “{m['title']}”" for m in found}
+
+
+def plain(
+    text: str, siblings: set[str] = frozenset(), titles: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """MyST as plain Markdown, with the names of other chapters and the titles of theorems.
 
     >>> plain("see {eq}`flow`, {term}`modes <mode>` and {cite:t}`saxe2014`")
     'see (flow), modes and Saxe (2014)'
@@ -70,7 +85,7 @@ def plain(text: str, siblings: set[str] = frozenset()) -> str:
     """
     text = "\n".join(unfold(TARGET.sub("", text).split("\n")))
     text = LABELLED.sub(r"\\tag{\g<label>}$$", text)
-    text = ROLE.sub(role_text, text)
+    text = ROLE.sub(lambda match: role_text(match, titles), text)
     return LINK.sub(lambda match: link_text(match, siblings), text)
 
 
@@ -122,14 +137,14 @@ def frame(name: str, argument: str, options: dict) -> tuple[list[str], list[str]
         return [f"*{title} “{argument}”: see the page.*"], []
     if name in ("admonition", "note"):
         return [f"**{argument or title}.**", ""], [""]
-    label = options.get("label", "")
-    shown = ", ".join(part for part in (argument, label) if part)
-    return [f"**{title} ({shown}).**" if shown else f"**{title}.**", ""], [""]
+    return [f"**{title} “{argument}”.**" if argument else f"**{title}.**", ""], [""]
 
 
-def role_text(match: re.Match) -> str:
+def role_text(match: re.Match, titles: Mapping[str, str]) -> str:
     """What a role shows."""
     role, text = match["role"], match["text"]
+    if role == "prf:ref":
+        return titles.get(text, text)
     if role == "eq":
         return f"({text})"
     if role.startswith("cite"):

@@ -8,25 +8,25 @@ Both go on where they stopped. What was done so far lies in `_build/`.
 
 import argparse
 import hashlib
-import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from shutil import rmtree
+from shutil import copyfile, rmtree
 
 import jax
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mdsgdln import sweeps
+from mdsgdln._results import git
+from mdsgdln._runs import begin, configuration
 from mdsgdln_book import tables
 from mdsgdln_book.places import ROOT
-from mdsgdln_book.tables import Table, key
+from mdsgdln_book.tables import Table
 
 CORES, BUDGET = 2, 120  # seconds on that many cores that all drawn rows together may take
 TURNS, CHEAP = 8, 8  # commits until a table's turn comes again; seconds of tables that take none
@@ -42,12 +42,12 @@ def draw() -> str:
     """
     if os.environ.get("DRAW"):
         return os.environ["DRAW"]
-    commit = _git("rev-parse", "HEAD")
+    commit = git(ROOT, "rev-parse", "HEAD")
     if commit is None:
         return "0-none"
     commit, number = commit[:12], int(commit[:12], 16)
-    if _git("rev-parse", "--is-shallow-repository") == "false":
-        number = int(_git("rev-list", "--count", "--first-parent", "HEAD"))
+    if git(ROOT, "rev-parse", "--is-shallow-repository") == "false":
+        number = int(git(ROOT, "rev-list", "--count", "--first-parent", "HEAD"))
     return f"{number % TURNS}-{commit}"
 
 
@@ -72,16 +72,6 @@ def turns() -> list[list[str]]:
     for name in sorted(seconds.keys() - cheap, key=lambda name: (-seconds[name], name)):
         min(found, key=lambda turn: sum(map(seconds.get, turn))).append(name)
     return found
-
-
-def _git(*arguments: str) -> str | None:
-    """Return what Git says of the book's repository, None where there is none."""
-    try:
-        return subprocess.run(
-            ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=True
-        ).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
 
 
 # What moved --------------------------------------------------------------------------------------
@@ -123,9 +113,11 @@ def recompute(name: str, setting: Mapping, here: bool = False) -> tuple[dict, di
     Tables are made by processes of one thread, and two threads round differently: so this is done
     in such a process, too, unless ``here``.
     """
-    (stored,) = (row for row in stored_rows(name) if key(row["setting"]) == key(setting))
-    now = _row(name, setting) if here else _process().submit(_row, name, setting).result()
-    return stored, now
+    stored = tables.rows(name)[tables.find(name).settings.index(setting)]
+    if here:
+        return stored, _row(name, setting)
+    process = _process(tuple(configuration().items()))
+    return stored, process.submit(_row, name, setting).result()
 
 
 def _row(name: str, setting: Mapping) -> dict:
@@ -136,22 +128,9 @@ def _row(name: str, setting: Mapping) -> dict:
 
 
 @cache
-def _process() -> Executor:
-    """Return a process with one thread of XLA, and with the precision that JAX has here."""
-    double_precision = jax.config.values["jax_enable_x64"]
-    return ProcessPoolExecutor(1, get_context("spawn"), _begin, [double_precision])
-
-
-def _begin(double_precision: bool) -> None:
-    """Set up a process before JAX starts in it."""
-    os.environ["PJRT_NPROC"] = os.environ["NPROC"] = "1"
-    jax.config.update("jax_enable_x64", double_precision)
-
-
-def stored_rows(name: str) -> list[dict]:
-    """Return the rows of a table; all of them must be there."""
-    tables.load(name)
-    return tables.find(name).rows(tables.file_of(name))
+def _process(values: tuple) -> Executor:
+    """Return a process with one thread of XLA, and with JAX's configuration as it is here."""
+    return ProcessPoolExecutor(1, get_context("spawn"), begin, [dict(values)])
 
 
 # All rows ----------------------------------------------------------------------------------------
@@ -170,7 +149,7 @@ def verify(names: Sequence[str], n_jobs: int = CORES) -> list[str]:
     for name in names:
         table, path = tables.find(name), folder / f"{name}.jsonl"
         _sweep(name, path, n_jobs)
-        pairs = list(zip(stored_rows(name), table.rows(path), strict=True))
+        pairs = list(zip(tables.rows(name), table.rows(path), strict=True))
         print(f"{name}: {summary(table, pairs)}")
         found += [line for pair in pairs for line in failures(name, *pair)]
     return found
@@ -204,40 +183,16 @@ def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
     """Compute what a table lacks, or all of it anew, and print what became of its former rows."""
     table, path = tables.find(name), tables.file_of(name)
     former = table.rows(path)
-    if len(former) == len(table.settings) and not anew:
+    if None not in former and not anew:
         return
-    work = ROOT / "_build" / "tables" / path.name
-    if not work.exists() and not anew and former:
-        _write(work, _lines(path), former)
+    work = ROOT / "_build" / "tables" / f"{name}-{table.version}.jsonl"
+    if not work.exists() and not anew and any(former):
+        work.parent.mkdir(parents=True, exist_ok=True)
+        copyfile(path, work)
     _sweep(name, work, n_jobs)
-    rows = table.rows(work)
-    now = {key(row["setting"]): row for row in rows}
-    pairs = [(row, now[key(row["setting"])]) for row in former]
-    _write(path, _lines(work), rows)
-    work.unlink()
+    pairs = [(old, now) for old, now in zip(former, table.rows(work), strict=True) if old]
+    work.replace(path)
     print(f"{name}: {summary(table, pairs)}")
-
-
-def _lines(path: Path) -> dict[str, tuple[str, str]]:
-    """Return {setting: (header, row)} of a file, as it is written."""
-    found, header = {}, ""
-    for line in path.read_text(encoding="utf8").splitlines():
-        entry = json.loads(line)
-        if "header" in entry:
-            header = line
-        else:
-            found[key(entry["setting"])] = header, line
-    return found
-
-
-def _write(path: Path, lines: Mapping[str, tuple[str, str]], rows: Sequence[Mapping]) -> None:
-    """Write rows in the given order, each below its header."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    above = None
-    with open(path, "w", encoding="utf8") as file:
-        for header, line in (lines[key(row["setting"])] for row in rows):
-            print(*([] if header == above else [header]), line, sep="\n", file=file)
-            above = header
 
 
 def main(arguments: Sequence[str]) -> Iterator[str]:

@@ -46,19 +46,15 @@ class Table:
     loose: Mapping[str, float] = field(default_factory=dict)
     version: int = 1
 
-    def rows(self, path: Path) -> list[dict]:
-        """Return the rows of a file that belong to this table, in the order of its settings."""
-        rows = {}
-        for row in sweeps.read(path) if path.exists() else []:
-            if row["header"]["note"]["version"] == self.version:
-                rows[key(row["setting"])] = row
-        wanted = map(key, self.settings)
-        return [rows[setting] for setting in wanted if setting in rows]
-
-
-def key(setting: Mapping) -> str:
-    """Return a text that tells settings apart, whatever the order of their names."""
-    return json.dumps(setting, sort_keys=True)
+    def rows(self, path: Path) -> list[dict | None]:
+        """Return what a file holds of this table: the row of each setting, None if it lacks it."""
+        rows = sweeps.read(path) if path.exists() else []
+        found = {
+            frozenset(row["setting"].items()): row
+            for row in rows
+            if row["header"]["note"]["version"] == self.version
+        }
+        return [found.get(frozenset(setting.items())) for setting in self.settings]
 
 
 @cache
@@ -86,23 +82,32 @@ def file_of(name: str) -> Path:
     return RESULTS / f"{name}.jsonl"
 
 
-def load(name: str) -> pd.DataFrame:
-    """Return a table, one row a run: the setting, the results by name, and ``failed``.
+def rows(name: str) -> list[dict]:
+    """Return the rows of a table as ``sweeps.read`` does, one for each of its settings.
 
     Raises:
         ValueError: there is no such table, or runs are missing in it or of another version.
     """
     table = find(name)
-    rows = table.rows(file_of(name))
-    if missing := len(table.settings) - len(rows):
+    found = table.rows(file_of(name))
+    if missing := found.count(None):
         raise ValueError(
             f"name: {file_of(name)} lacks {missing} of {len(table.settings)} runs of version "
             f"{table.version}; run make tables"
         )
+    return found
+
+
+def load(name: str) -> pd.DataFrame:
+    """Return a table, one row a run: the setting, the results by name, and ``failed``.
+
+    Raises:
+        ValueError: as ``rows``.
+    """
     return pd.DataFrame(
         [
             {**setting, **dict(sorted(row["results"].items())), "failed": row["failed"]}
-            for setting, row in zip(table.settings, rows, strict=True)
+            for setting, row in zip(find(name).settings, rows(name), strict=True)
         ]
     )
 

@@ -19,21 +19,16 @@ def _gaussian(
 
     They are ``scale * jax.random.normal(key, shape)``, each with a key of
     ``jax.random.split(key, len(shapes))``. JAX's default generator counts the numbers that it
-    draws, so that the first ones of many are those that are drawn when only they are asked for.
-    Outside of a compiled function a power of two of numbers is therefore drawn and cut: drawing is
-    compiled for a few lengths, not for every shape, which in double precision takes half a second.
+    draws, so that the first ones of many are those that are drawn when only they are asked for. A
+    power of two of numbers is therefore drawn and cut: drawing is compiled for a few lengths, not
+    for every shape, which in double precision takes half a second.
 
     Args:
         key: a JAX random key.
         shapes: of the arrays.
         scales: σ of each array.
     """
-    compiled = isinstance(key, jax.core.Tracer)
-    number = len(shapes) if compiled else _power_of_two(len(shapes), LEAST_KEYS)
-    keys = list(jax.random.split(key, number))[: len(shapes)]
-    if compiled:
-        drawn = [jax.random.normal(each, shape) for each, shape in zip(keys, shapes, strict=True)]
-        return [sigma * array for sigma, array in zip(scales, drawn, strict=True)]
+    keys = list(jax.random.split(key, _power_of_two(len(shapes), LEAST_KEYS)))[: len(shapes)]
     return [
         _scaled(_drawn(each, _power_of_two(math.prod(shape), LEAST_DRAWN)), sigma, shape)
         for each, shape, sigma in zip(keys, shapes, scales, strict=True)

@@ -1,5 +1,6 @@
 """The built site: its check finds what it should, pages are mended, chapters become notebooks."""
 
+import doctest
 import re
 
 import jupytext
@@ -8,8 +9,9 @@ import pytest
 from bs4 import BeautifulSoup
 
 from mdsgdln_book import notebooks, references
-from mdsgdln_book.extensions import launch
+from mdsgdln_book.extensions import docstrings, launch
 from mdsgdln_book.pages import repair, site
+from mdsgdln_book.places import BOOK
 
 CLEAN = """<html><head><link rel="stylesheet" href="own.css">
 <link rel="canonical" href="https://example.org/page.html"></head><body>
@@ -177,6 +179,18 @@ def test_directives_become_markdown():
     assert lines[17:20] == ["```python", "x = 1", "```"] and "</details>" in lines
 
 
+def test_theorems_are_called_by_their_titles(tmp_path):
+    (tmp_path / "a.md").write_text("```{prf:lemma} Small steps\n:label: a-lemma\nThey do.\n```\n")
+    (tmp_path / "b.md").write_text("See {prf:ref}`a-lemma`.\n")
+    lemma, reference = (
+        notebooks.to_notebook(tmp_path / name).cells[1] for name in ("a.md", "b.md")
+    )
+    assert lemma.source.startswith("**Lemma “Small steps”.**")
+    assert reference.source == "See Lemma “Small steps”."
+    labels = re.findall(r"\{prf:ref\}`([\w-]+)`", "".join(p.read_text() for p in BOOK.glob("*.md")))
+    assert set(labels) <= set(notebooks.theorems(BOOK))
+
+
 @pytest.mark.parametrize("name", sorted(references.chapters()))
 def test_notebooks_have_the_chapters_code(name):
     path = references.chapters()[name]
@@ -210,3 +224,9 @@ def test_binder_gets_both_distributions(monkeypatch, tmp_path):
         "mdsgdln-book @ git+https://github.com/a/b@0123abc#subdirectory=book",
         "jupyterlab",
     ]
+
+
+@pytest.mark.parametrize("module", [docstrings, notebooks])
+def test_examples_of_docstrings_hold(module):
+    found = doctest.testmod(module)
+    assert found.attempted and not found.failed

@@ -12,6 +12,7 @@ import pytest
 from bad_input import BAD_INPUT
 
 from mdsgdln import sweeps, theory
+from mdsgdln._runs import configuration
 from mdsgdln_book import reproduction, tables
 from mdsgdln_book.tables import Table
 
@@ -25,7 +26,8 @@ def test_a_table_is_whole(name):
 
 @pytest.mark.parametrize(("name", "setting"), reproduction.drawn(DRAW).items(), ids=str)
 def test_a_drawn_row_is_reproduced_and_no_other_would_be(name, setting):
-    stored, now = reproduction.recompute(name, setting)
+    with jax.numpy_rank_promotion("allow"):  # as for readers
+        stored, now = reproduction.recompute(name, setting)
     assert not reproduction.failures(name, stored, now), f"to repeat: make verify DRAW={DRAW}"
     for result in stored["results"]:
         off = off_by_ten_tolerances(tables.find(name), stored, result)
@@ -68,6 +70,13 @@ def test_the_other_width_of_floats_is_seen(double_precision, found):
     command = [sys.executable, "-c", OTHER_WIDTH]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert found in run.stdout and bool(run.stdout.strip()) == bool(found)
+
+
+def test_the_process_has_the_configuration_that_holds_here():
+    with jax.default_matmul_precision("highest"):
+        here = configuration()
+        there = reproduction._process(tuple(here.items())).submit(configuration).result()
+    assert there == here and here["jax_default_matmul_precision"] == "highest"
 
 
 # Which rows are drawn ----------------------------------------------------------------------------

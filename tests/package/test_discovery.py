@@ -101,6 +101,14 @@ def test_no_gate_where_no_centroid_reaches_one_half():
     assert discovery.disagreement(np.empty((0, 6)), np.eye(6)) == 0.5
 
 
+def test_groups_that_are_on_together_too_rarely_are_no_pathways():
+    rng = np.random.default_rng(1)
+    halves = np.kron(np.eye(2), np.ones((30, 20)))
+    activity = halves * (rng.random(halves.shape) < 0.3)
+    assert discovery.cluster(activity, 2).shape == (0, 40)
+    assert len(discovery.discover(activity)) == 1
+
+
 def test_cluster_weighs_neurons():
     activity = np.repeat([[1, 1, 0, 0], [1, 0, 0, 0]], [3, 1], axis=0)
     assert as_set(discovery.cluster(activity, 1)) == {(1, 1, 0, 0)}

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import platform
 import random
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -208,10 +210,14 @@ def test_header_says_what_makes_the_rows(tmp_path, monkeypatch):
     assert first["commit"] == git("rev-parse", "HEAD") and first["dirty"] is False
     assert first["libraries"]["jax"] == jax.__version__ and first["libraries"]["numpy"]
     assert first["x64"] is True and first["platform"] == jax.default_backend()
+    assert first["processor"].startswith(platform.machine()) and first["threads"] >= 1
     assert first["note"] == {"version": 3}
     code.write_text(code.read_text() + "\n# more\n")
     second = header(2)
     assert second["dirty"] is True and "note" not in second
+    assert header(3, n_jobs=2)["threads"] == 1
+    with joblib.parallel_config("threading", n_jobs=2):  # as a cluster: nobody knows
+        assert header(4)["processor"] is None
     assert sweeps.read(tmp_path / "results")[0]["header"] == first  # holds for the rows below it
 
 

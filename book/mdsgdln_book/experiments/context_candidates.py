@@ -76,12 +76,19 @@ def larger_starts(case: str, ratio: float, seed: int) -> dict:
     }
 
 
+@lru_cache(maxsize=8)
+def trained(case: str, seed: int) -> training.Run:
+    """Train the ReLU network, once for all runs that are held against it."""
+    task, rate, relu = setup(case)
+    return training.train(relu, relu.init(jax.random.key(seed), SCALE), task, rate, NUM_STEPS)
+
+
 def frozen(case: str, time: float, seed: int) -> dict:
     """Freeze the gates at ``time``, in units of the time at which a tenth of the loss is gone."""
     task, rate, relu = setup(case)
     weights = relu.init(jax.random.key(seed), SCALE)
-    early = training.train(relu, weights, task, rate, 1000).losses
-    tenth = jnp.argmax(early < 0.9 * early[0])
+    losses = trained(case, seed).losses
+    tenth = jnp.argmax(losses < 0.9 * losses[0])
     step = jnp.round(time * tenth)
     run = reln.train_side_by_side(relu, weights, task, rate, NUM_STEPS, freeze_at=step)
     return {
@@ -104,13 +111,6 @@ def heaviest(patterns, masses, number):
     kept = rank < jnp.minimum(number, first.sum())
     distance = jnp.abs(patterns[:, None] - patterns[None]).sum(axis=2) + rank[None] / len(patterns)
     return patterns[jnp.argmin(jnp.where(kept[None], distance, jnp.inf), axis=1)]
-
-
-@lru_cache(maxsize=8)
-def trained(case: str, seed: int) -> training.Run:
-    """Train the ReLU network once for all numbers of patterns."""
-    task, rate, relu = setup(case)
-    return training.train(relu, relu.init(jax.random.key(seed), SCALE), task, rate, NUM_STEPS)
 
 
 def given_at_the_end(case: str, number: int, seed: int) -> dict:

@@ -1,28 +1,32 @@
 """Sphinx extension for the API page.
 
-Docstrings may write |x| for an absolute value, which reST would misread. Fields of named tuples,
-which their class describes, are not listed a second time.
+Docstrings may write |x| for an absolute value, or describe an argument as "n.", which reST would
+misread as a substitution and as the first entry of a list. Fields of named tuples, which their
+class describes, are not listed a second time.
 """
 
 import re
 
 LITERAL = re.compile(r"(``.*?``|:math:`.*?`)")
+SYMBOL = re.compile(r"^( +)(\w\.)$")  # as Napoleon has it, below the name
 
 
-def escape_bars(line: str) -> str:
-    r"""Escape bars outside literals.
+def escape(line: str) -> str:
+    r"""Escape bars outside literals, and a symbol that is all there is to say of an argument.
 
-    >>> escape_bars("|a| of ``x | y``")
+    >>> escape("|a| of ``x | y``")
     '\\|a\\| of ``x | y``'
+    >>> escape("    C.")
+    '    \\C.'
     """
-    parts = LITERAL.split(line)
+    parts = LITERAL.split(SYMBOL.sub(r"\1\\\2", line))
     parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
     return "".join(parts)
 
 
 def process(app, what, name, obj, options, lines: list[str]) -> None:
     """Escape every line of a docstring in place."""
-    lines[:] = [escape_bars(line) for line in lines]
+    lines[:] = [escape(line) for line in lines]
 
 
 def skip_field(app, what, name, obj, skip: bool, options) -> bool | None:

@@ -7,7 +7,6 @@ and Colab, which read the repository's branch `notebooks`: a copy of that folder
 """
 
 import os
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 
 import nbformat
 
+from mdsgdln._results import git
 from mdsgdln_book.notebooks import DISTRIBUTIONS, to_notebook
 from mdsgdln_book.places import ROOT
 from mdsgdln_book.references import chapters
@@ -33,9 +33,7 @@ def repository() -> str:
 
 def commit() -> str:
     """The commit that the book is built from, or its main branch where Git does not say."""
-    command = ["git", "rev-parse", "HEAD"]
-    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "main"
+    return git(ROOT, "rev-parse", "HEAD") or "main"
 
 
 def remote_buttons(address: str, name: str) -> list[dict]:

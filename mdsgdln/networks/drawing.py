@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from mdsgdln._checks import Scalar
@@ -50,9 +51,14 @@ def _orthogonal(
         shapes: of the matrices.
         gain: σ₀.
     """
-    draw = jax.nn.initializers.orthogonal()
-    keys = jax.random.split(key, len(shapes))
-    return [gain * draw(each, shape, float) for each, shape in zip(keys, shapes, strict=True)]
+    tall = [(max(shape), min(shape)) for shape in shapes]
+    found = []
+    for shape, gaussian in zip(shapes, _gaussian(key, tall, [1.0] * len(shapes)), strict=True):
+        columns, triangle = jnp.linalg.qr(gaussian)
+        # with this sign all orthonormal columns are equally likely
+        columns *= jnp.sign(jnp.diagonal(triangle))[None, :]
+        found.append(gain * (columns if columns.shape == shape else columns.T))
+    return found
 
 
 def _power_of_two(number: int, least: int) -> int:

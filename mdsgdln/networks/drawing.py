@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from mdsgdln._checks import Scalar
 
-LEAST_DRAWN, LEAST_KEYS = 1024, 8  # powers of two
+LEAST_NUMBERS, LEAST_KEYS = 8192, 2  # powers of two
 
 
 def _gaussian(
@@ -20,19 +21,18 @@ def _gaussian(
     They are ``scale * jax.random.normal(key, shape)``, each with a key of
     ``jax.random.split(key, len(shapes))``. JAX's default generator counts the numbers that it
     draws, so that the first ones of many are those that are drawn when only they are asked for. A
-    power of two of numbers is therefore drawn and cut: drawing is compiled for a few lengths, not
-    for every shape, which in double precision takes half a second.
+    power of two of keys and numbers is therefore drawn and cut: drawing is compiled a few times,
+    not for every shape, which in double precision takes half a second.
 
     Args:
         key: a JAX random key.
         shapes: of the arrays.
         scales: σ of each array.
     """
-    keys = list(jax.random.split(key, _power_of_two(len(shapes), LEAST_KEYS)))[: len(shapes)]
-    return [
-        _scaled(_drawn(each, _power_of_two(math.prod(shape), LEAST_DRAWN)), sigma, shape)
-        for each, shape, sigma in zip(keys, shapes, scales, strict=True)
-    ]
+    longest = max(map(math.prod, shapes), default=1)
+    num_keys = _power_of_two(len(shapes), LEAST_KEYS)
+    drawn = _drawn(key, num_keys, _power_of_two(longest, LEAST_NUMBERS))
+    return _cut(drawn, list(scales), tuple(shapes))
 
 
 def _orthogonal(
@@ -45,20 +45,31 @@ def _orthogonal(
         shapes: of the matrices.
         gain: σ₀.
     """
-    draw = jax.nn.initializers.orthogonal()
-    keys = jax.random.split(key, len(shapes))
-    return [gain * draw(each, shape, float) for each, shape in zip(keys, shapes, strict=True)]
+    tall = [(max(shape), min(shape)) for shape in shapes]
+    found = []
+    for shape, gaussian in zip(shapes, _gaussian(key, tall, [1.0] * len(shapes)), strict=True):
+        columns, triangle = jnp.linalg.qr(gaussian)
+        # with this sign all orthonormal columns are equally likely
+        columns *= jnp.sign(jnp.diagonal(triangle))[None, :]
+        found.append(gain * (columns if columns.shape == shape else columns.T))
+    return found
 
 
 def _power_of_two(number: int, least: int) -> int:
     return max(least, 1 << (number - 1).bit_length())
 
 
-@partial(jax.jit, static_argnames="number")
-def _drawn(key: Array, number: int) -> Float[Array, " N"]:
-    return jax.random.normal(key, (number,))
+@partial(jax.jit, static_argnames=("num_keys", "number"))
+def _drawn(key: Array, num_keys: int, number: int) -> Float[Array, "keys N"]:
+    keys = jax.random.split(key, num_keys)
+    return jax.vmap(lambda key: jax.random.normal(key, (number,)))(keys)
 
 
-@partial(jax.jit, static_argnames="shape")
-def _scaled(drawn: Float[Array, " N"], sigma: Scalar, shape: tuple[int, ...]) -> Array:
-    return sigma * drawn[: math.prod(shape)].reshape(shape)
+@partial(jax.jit, static_argnames="shapes")
+def _cut(
+    drawn: Float[Array, "keys N"], scales: list[Scalar], shapes: tuple[tuple[int, ...], ...]
+) -> list[Float[Array, "..."]]:
+    return [
+        scale * numbers[: math.prod(shape)].reshape(shape)
+        for numbers, scale, shape in zip(drawn, scales, shapes, strict=False)
+    ]

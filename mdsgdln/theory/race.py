@@ -135,10 +135,9 @@ def _couplings(
     return drive, coupling
 
 
-@jax.jit
 def _integrate(
-    drive: Float[Array, " M"],
-    coupling: Float[Array, "M M"],
+    drive: Float[np.ndarray, " M"],
+    coupling: Float[np.ndarray, "M M"],
     power: Scalar,
     starts: list[Float[Array, " _"]],
     times: Float[Array, " T"],
@@ -147,14 +146,17 @@ def _integrate(
 
     Returns the strengths of each path, and the loss ½⟨‖y‖²⟩ − sᵀa + ½ aᵀK a.
     """
-
-    def growth(log_strengths):
-        bounded = jnp.minimum(log_strengths, 100.0)  # a trial step may be far too long: no infinity
-        return 2 * (drive - coupling @ jnp.exp(bounded))
-
-    start = jnp.concatenate(starts)
-    strengths = jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-8).T)
+    start = jnp.log(jnp.concatenate(starts))
+    strengths = jnp.exp(integrate(_growth, (drive, coupling), start, times, tolerance=1e-8).T)
     gain = jnp.sum(drive[:, None] * strengths, axis=0)
     losses = power - gain + jnp.sum(strengths * (coupling @ strengths), axis=0) / 2
     ends = np.cumsum([len(path_starts) for path_starts in starts])[:-1]
     return jnp.split(strengths, ends), losses
+
+
+def _growth(parameters, log_strengths):
+    """Return d ln a / dt."""
+    drive, coupling = parameters
+    xp = log_strengths.__array_namespace__()
+    bounded = xp.minimum(log_strengths, 100.0)  # a trial step may be far too long: no infinity
+    return 2 * (drive - coupling @ xp.exp(bounded))

@@ -5,7 +5,6 @@ at the strength that the weights give the mode. Its singular vectors are free to
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -21,7 +20,7 @@ from mdsgdln.tasks import Task
 from mdsgdln.theory.integration import integrate
 from mdsgdln.theory.starts import expected_initial_strength
 
-TOLERANCE = 1e-6  # of the integration, relative
+TOLERANCE = 1e-8  # of the integration, relative
 
 
 class ReducedNetwork(NamedTuple):
@@ -97,20 +96,37 @@ class ReducedNetwork(NamedTuple):
             system = _in_target_space(system)
         return jax.tree.map(jnp.asarray, system)
 
-    def flow(self) -> tuple[Array, Array]:
+    def flow(self) -> tuple[Array | np.ndarray, Array | np.ndarray]:
         """Return (Ẇ₁, Ẇ₂), MHS Eq. 3 with all pathways at once."""
         hidden = self.gates * (self.first @ self.inputs)
         error = (self.targets - self.second @ hidden) / self.inputs.shape[1]
         first = self.gates * (self.second.T @ error) @ self.inputs.T
         return first * self.first_mask, (error @ hidden.T) * self.second_mask
 
-    def outputs(self) -> Float[Array, "N_out P"]:
+    def outputs(self) -> Float[Array | np.ndarray, "*T N_out P"]:
         """Return the outputs for the inputs, in the coordinates of ``targets``."""
         return self.second @ (self.gates * (self.first @ self.inputs))
 
-    def loss(self) -> Float[Array, ""]:
+    def loss(self) -> Float[Array | np.ndarray, "*T"]:
         """Return the loss (MHS Eq. 2)."""
-        return jnp.sum((self.targets - self.outputs()) ** 2) / (2 * self.inputs.shape[1])
+        squares = (self.targets - self.outputs()) ** 2
+        return squares.sum(axis=(-2, -1)) / (2 * self.inputs.shape[1])
+
+    def descent(self, step: Scalar) -> tuple[Array | np.ndarray, Array | np.ndarray]:
+        """Return f − (η/2) f′f for the flow f: what descent in steps of η follows up to η²."""
+        num_samples = self.inputs.shape[1]
+        hidden = self.gates * (self.first @ self.inputs)
+        error = (self.targets - self.second @ hidden) / num_samples
+        first, second = self.flow()
+        hidden_change = self.gates * (first @ self.inputs)
+        error_change = -(second @ hidden + self.second @ hidden_change) / num_samples
+        back_change = second.T @ error + self.second.T @ error_change
+        first_change = (self.gates * back_change) @ self.inputs.T * self.first_mask
+        second_change = error_change @ hidden.T + error @ hidden_change.T
+        return (
+            first - step / 2 * first_change,
+            second - step / 2 * second_change * self.second_mask,
+        )
 
     def evolve(
         self,
@@ -123,7 +139,8 @@ class ReducedNetwork(NamedTuple):
         Args:
             times: t = learning rate · number of steps, increasing from 0 on, shape (T,).
             step: η of gradient descent: ẇ = f − (η/2) f′f for the flow f, right up to η².
-            output: a function of the system, its loss if not given; stacked over times.
+            output: a function of the system, its loss if not given; stacked over times. The weights
+                it is given may have one more axis in front, the times.
 
         Raises:
             ValueError: bad times or a bad step, or an output that is no function.
@@ -132,31 +149,23 @@ class ReducedNetwork(NamedTuple):
         checks.non_negative("step", step)
         checks.function("output", output)
         exact = not isinstance(step, jax.core.Tracer) and bool(step == 0)
-        return self._evolve(times, step, exact=exact, output=output)
-
-    @partial(jax.jit, static_argnames=("exact", "output"))
-    def _evolve(
-        self,
-        times: Float[Array, " T"],
-        step: Scalar,
-        *,
-        exact: bool,  # the flow itself, compiled without the correction
-        output: Callable[["ReducedNetwork"], PyTree],
-    ) -> PyTree:
-        def at(weights: PyTree) -> "ReducedNetwork":
-            return self._replace(first=weights[0], second=weights[1])
-
-        def descent(weights):
-            if exact:
-                return at(weights).flow()
-            flow = at(weights).flow()
-            velocity, change = jax.jvp(lambda w: at(w).flow(), (weights,), (flow,))
-            return jax.tree.map(lambda v, c: v - step / 2 * c, velocity, change)
-
-        start = (self.first, self.second)
         size = jnp.sqrt(jnp.mean(self.first**2) + jnp.mean(self.second**2))
+
+        def at(parameters, weights) -> "ReducedNetwork":
+            return parameters[0]._replace(first=weights[0], second=weights[1])
+
+        def velocity(parameters, weights):
+            system = at(parameters, weights)
+            return system.flow() if exact else system.descent(parameters[1])
+
         return integrate(
-            descent, start, times, TOLERANCE, TOLERANCE * size, lambda w: output(at(w))
+            velocity,
+            (self, step),
+            (self.first, self.second),
+            times,
+            TOLERANCE,
+            TOLERANCE * size,
+            lambda parameters, weights: output(at(parameters, weights)),
         )
 
 

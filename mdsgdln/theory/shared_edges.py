@@ -133,7 +133,7 @@ def shared_race(
     checks.non_negative("step", step)
     race, start = _prepare(network, task, starts)
     if step == 0:
-        return _as_race(network, race, _integrate(race, start, times))
+        return _as_race(network, race, integrate(_flow, race, start, times, tolerance=1e-9))
     steps = np.asarray(times) / step
     numbers = np.rint(steps).astype(int)
     if not np.allclose(steps, numbers, atol=1e-3):
@@ -192,31 +192,24 @@ def _check_diagonal(place, found: np.ndarray, whole: np.ndarray) -> None:
         raise ValueError(f"task: expected modes that decouple, got others on {place!r:.80}")
 
 
-def _flow(race: _Race, strengths: Float[Array, "E modes"]) -> Float[Array, "E modes"]:
-    """Return dB/dt of every edge; the last, constant one stays."""
+def _flow(race: _Race, strengths: Float[Array | np.ndarray, "E modes"]) -> Float[Array | np.ndarray, "E modes"]:
+    """Return dB/dt of every edge; the last, constant one stays. Arrays of NumPy or of JAX."""
+    xp = strengths.__array_namespace__()
     factors = strengths[race.edges]  # (paths, depth, modes)
-    whole = jnp.prod(factors, axis=1)
-    error = race.drive - jnp.einsum("apj,ja->pa", race.overlap, whole)
-    depth = factors.shape[1]
-    others = [
-        jnp.prod(factors[:, [e for e in range(depth) if e != place]], axis=1)
-        for place in range(depth)
-    ]
-    change = jnp.stack([other * error for other in others], axis=1)
-    return jnp.zeros_like(strengths).at[race.edges].add(change).at[-1].set(0.0)
+    error = race.drive - xp.einsum("apj,ja->pa", race.overlap, xp.prod(factors, axis=1))
+    edges, depth = np.arange(len(strengths))[:, None], factors.shape[1]
+    change = 0.0
+    for place in range(depth):
+        others = xp.prod(factors[:, [e for e in range(depth) if e != place]], axis=1)
+        passed = (race.edges[None, :, place] == edges) & (edges < len(strengths) - 1)
+        change += passed @ (others * error)  # passed, (E, paths): the path's edge at that place
+    return change
 
 
 def _loss(race: _Race, strengths: Float[Array, "E modes"]) -> Float[Array, ""]:
     whole = jnp.prod(strengths[race.edges], axis=1)
     met = jnp.einsum("apj,ja->pa", race.overlap, whole)
     return race.power - jnp.sum(race.drive * whole) + jnp.sum(whole * met) / 2
-
-
-@jax.jit
-def _integrate(
-    race: _Race, start: Float[Array, "E modes"], times: Float[Array, " T"]
-) -> Float[Array, "T E modes"]:
-    return integrate(lambda strengths: _flow(race, strengths), start, times, tolerance=1e-9)
 
 
 @partial(jax.jit, static_argnames="num_steps")

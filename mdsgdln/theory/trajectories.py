@@ -46,7 +46,7 @@ def mode_trajectory(
     One hidden layer, L = 2: a(t) = (s/d) / (1 − (1 − s/(d a₀)) e^{−2st}) (MHS Eqs. 7 and 18),
     written so that it holds for s = 0 as well, a(t) = a₀ / (e^{−2st} + a₀ d (1 − e^{−2st})/s).
     None, L = 1: a(t) = s/d + (a₀ − s/d) e^{−dt}, and a₀ + s t for d = 0: every mode relaxes at the
-    rate d, whatever its strength s. Deeper networks are integrated by diffrax in ln a.
+    rate d, whatever its strength s. Deeper networks are integrated in ln a.
 
     Args:
         times: t = learning rate · step, shape (T,); for L > 2 increasing from 0 on.
@@ -68,7 +68,8 @@ def mode_trajectory(
         return start / (jnp.exp(-2 * s * row) + 2 * start * d * _filled(2 * s, row))
     if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
         raise ValueError(f"starts: expected entries above 0, got {start.min()}")
-    return _integrate(times, s[:, 0], d[:, 0], start[:, 0], float(depth))
+    parameters = s[:, 0], d[:, 0], float(depth)
+    return jnp.exp(integrate(_growth, parameters, jnp.log(start[:, 0]), times, tolerance=1e-9).T)
 
 
 def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[Array, "modes T"]:
@@ -77,21 +78,12 @@ def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[
     return jnp.where(rate > 0, -jnp.expm1(-rate * times) / safe, times)
 
 
-@jax.jit
-def _integrate(
-    times: Float[Array, " T"],
-    s: Float[Array, " modes"],
-    d: Float[Array, " modes"],
-    start: Float[Array, " modes"],
-    depth: Scalar,
-) -> Float[Array, "modes T"]:
-    """Integrate ȧ = L a^{2−2/L} (s − d a) in ln a; compiled once for all depths."""
-
-    def growth(log_strength):
-        strength = jnp.exp(jnp.minimum(log_strength, 100.0))  # a trial step may be far too long
-        return depth * strength ** (1 - 2 / depth) * (s - d * strength)
-
-    return jnp.exp(integrate(growth, jnp.log(start), times, tolerance=1e-9).T)
+def _growth(parameters, log_strength):
+    """Return d ln a / dt for ȧ = L a^{2−2/L} (s − d a)."""
+    s, d, depth = parameters
+    xp = log_strength.__array_namespace__()
+    strength = xp.exp(xp.minimum(log_strength, 100.0))  # a trial step may be far too long
+    return depth * strength ** (1 - 2 / depth) * (s - d * strength)
 
 
 def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:

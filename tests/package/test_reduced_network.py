@@ -40,6 +40,33 @@ def test_evolution_is_descent_to_second_order():
     np.testing.assert_array_equal(flow, theory.predict_losses(NETWORK, TASK, WEIGHTS, times))
 
 
+def test_descent_is_the_flow_less_half_a_step_of_its_change():
+    system, step = ReducedNetwork.of(NETWORK, TASK, WEIGHTS), 0.3
+
+    def flow(weights):
+        return system._replace(first=weights[0], second=weights[1]).flow()
+
+    velocity, change = jax.jvp(flow, [(system.first, system.second)], [system.flow()])
+    expected = jax.tree.map(lambda v, c: v - step / 2 * c, velocity, change)
+    jax.tree.map(np.testing.assert_allclose, system.descent(step), expected)
+
+
+@pytest.mark.parametrize("step", [0.0, 0.1])
+def test_what_is_traced_is_what_is_known(step):
+    """Inside of jit and vmap, and its derivative by σ, diffrax gives what SciPy gives outside."""
+    times = 0.1 * np.arange(200)
+
+    def predict(scale):
+        return theory.predict_losses(NETWORK, TASK, scale, times, step)
+
+    known, scales = predict(0.2), jnp.array([0.2, 0.25])
+    np.testing.assert_allclose(jax.jit(predict)(0.2), known, rtol=1e-5)
+    np.testing.assert_allclose(jax.vmap(predict)(scales)[0], known, rtol=1e-5)
+    _, slope = jax.jvp(predict, [0.2], [1.0])
+    difference = (predict(0.2001) - predict(0.1999)) / 2e-4
+    np.testing.assert_allclose(slope, difference, rtol=1e-4, atol=1e-5)
+
+
 def test_whatever_is_asked_for_is_returned_along_the_way():
     system, times = ReducedNetwork.of(NETWORK, TASK, 0.01), list(range(0, 60, 20))
     outputs = system.evolve(times, output=ReducedNetwork.outputs)

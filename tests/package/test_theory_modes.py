@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from mdsgdln import reln, statistics, tasks, theory, training
 from mdsgdln.networks import LinearNetwork
 from mdsgdln.theory.integration import integrate
-from mdsgdln.theory.trajectories import _integrate as integrate_modes
+from mdsgdln.theory.trajectories import _growth
 
 TASK = tasks.semantic(num_items=4)
 MODES = statistics.modes(TASK)
@@ -100,11 +100,10 @@ def test_mode_losses_is_the_loss_of_the_map():
 def test_depth_two_and_one_are_the_closed_forms():
     times = np.linspace(0, 30, 61)
     arguments = (times, MODES.singular_values, MODES.input_variances, 1e-3)
-    starts = np.full(len(MODES.singular_values), 1e-3)
+    start = np.log(np.full(len(MODES.singular_values), 1e-3))
     for depth in (1, 2):
-        integrated = integrate_modes(
-            times, MODES.singular_values, MODES.input_variances, starts, float(depth)
-        )
+        parameters = (MODES.singular_values, MODES.input_variances, float(depth))
+        integrated = jnp.exp(integrate(_growth, parameters, start, times, 1e-9).T)
         closed = theory.mode_trajectory(*arguments, depth)
         np.testing.assert_allclose(integrated, closed, atol=1e-7)
 
@@ -178,7 +177,34 @@ def test_bad_input_is_named(call, name):
         call()
 
 
+def decay(rate, state):
+    return -rate * state
+
+
 def test_integration_in_single_precision_is_as_good_as_it_says():
     times = jnp.linspace(0, 3, 7, dtype=jnp.float32)
-    found = integrate(lambda state: -state, jnp.float32(1), times, 1e-9, absolute=1e-12)
-    np.testing.assert_allclose(found, np.exp(-times), rtol=1e-4)
+    arguments = (decay, jnp.float32(1), jnp.float32(1), times, 1e-9, 1e-12)
+    np.testing.assert_allclose(integrate(*arguments), np.exp(-times), rtol=1e-7)
+    traced = jax.jit(lambda times: integrate(*arguments[:3], times, *arguments[4:]))(times)
+    assert traced.dtype == jnp.float32
+    np.testing.assert_allclose(traced, np.exp(-times), rtol=1e-4)
+
+
+@pytest.mark.parametrize("times", [[0.0], [0.0, 0.0, 1.0, 1.0, 3.0], [0.5], np.linspace(0, 9, 99)])
+def test_integration_returns_what_is_asked_for_at_each_time(times):
+    times, start = np.array(times), {"a": np.ones((2, 3)), "b": np.array(2.0)}
+    kept = integrate(
+        lambda rate, state: jax.tree.map(lambda leaf: decay(rate, leaf), state),
+        0.5,
+        start,
+        times,
+        1e-10,
+        output=lambda rate, state: (rate * state["a"].sum(axis=(-2, -1)), state["b"]),
+    )
+    np.testing.assert_allclose(kept[0], 3 * np.exp(-times / 2), rtol=1e-8)
+    np.testing.assert_allclose(kept[1], 2 * np.exp(-times / 2), rtol=1e-8)
+
+
+def test_a_state_that_grows_without_bound_is_named():
+    with pytest.raises(ArithmeticError, match="without bound"):
+        integrate(lambda _, state: state**2, None, np.array(1.0), np.array([0.0, 2.0]), 1e-6)

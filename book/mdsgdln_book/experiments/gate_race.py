@@ -73,20 +73,19 @@ def experiment(kind: str, neurons: str, scale: float, part: int) -> dict:
 def mean_losses(system, takes_part, shares, times):
     """Return the mean loss of every family: who takes part, (families, modes), from which share."""
 
+    def at(parameters, weights):
+        return parameters._replace(first=weights[0], second=weights[1])
+
     def mean_loss(family):
         takes_part, share = family
-        masked = system._replace(gates=system.gates * takes_part[:, None])
-
-        def at(weights):
-            return masked._replace(first=weights[0], second=weights[1])
-
         losses = integration.integrate(
-            lambda weights: at(weights).flow(),
+            lambda parameters, weights: at(parameters, weights).flow(),
+            system._replace(gates=system.gates * takes_part[:, None]),
             (share * system.first, share * system.second),
             times,
             tolerance=1e-6,
             absolute=1e-6 * share,
-            output=lambda weights: at(weights).loss(),
+            output=lambda parameters, weights: at(parameters, weights).loss(),
         )
         return jnp.mean(losses)
 

@@ -1,13 +1,12 @@
 """One way to integrate every ordinary differential equation of the theory.
 
-Numbers are integrated by SciPy, which compiles nothing. What JAX traces, inside of ``jit``, ``vmap``
-or ``jvp``, is integrated by diffrax: compiled once in some seconds, then faster than SciPy.
+Numbers are integrated by SciPy, which compiles nothing. What JAX traces, inside of ``jit``,
+``vmap`` or ``jvp``, is integrated by diffrax: compiled in some seconds, once for many calls.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,8 +49,8 @@ def integrate(
     absolute = tolerance if absolute is None else absolute
     arguments = parameters, start, times, tolerance, absolute
     if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(arguments)):
-        return _traced(velocity, *arguments, output)
-    return _known(velocity, *jax.tree.map(_in_numpy, arguments), output)
+        return _traced(velocity, output, *arguments)
+    return _known(velocity, output, *jax.tree.map(_in_numpy, arguments))
 
 
 def _in_numpy(leaf: Any) -> np.ndarray | np.number:
@@ -60,16 +59,19 @@ def _in_numpy(leaf: Any) -> np.ndarray | np.number:
     return (array.astype(float) if np.issubdtype(array.dtype, np.floating) else array)[()]
 
 
-def _known(velocity, parameters, start, times, tolerance, absolute, output) -> PyTree:
+def _known(velocity, output, parameters, start, times, tolerance, absolute) -> PyTree:
     """Integrate numbers; of every step the times that fall into it are kept."""
     leaves, tree = jax.tree.flatten(start)
     ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
 
     def state(vector):  # (n,) or (times, n)
         parts = np.split(vector, ends, axis=-1)
-        return tree.unflatten(
-            part.reshape((*part.shape[:-1], *leaf.shape))
-            for part, leaf in zip(parts, leaves, strict=True)
+        return jax.tree.unflatten(
+            tree,
+            (
+                part.reshape((*part.shape[:-1], *leaf.shape))
+                for part, leaf in zip(parts, leaves, strict=True)
+            ),
         )
 
     def flat(state):
@@ -96,8 +98,10 @@ def _known(velocity, parameters, start, times, tolerance, absolute, output) -> P
     return jax.tree.map(lambda *parts: jnp.asarray(np.concatenate(parts)), *found)
 
 
-def _traced(velocity, parameters, start, times, tolerance, absolute, output) -> PyTree:
+def _traced(velocity, output, parameters, start, times, tolerance, absolute) -> PyTree:
     """Integrate what JAX traces, as one vector: this compiles in less time than a tree."""
+    import diffrax  # takes most of a second, and most programs integrate numbers only
+
     if times.dtype != jnp.float64:
         coarser = jnp.maximum(1e-4 / tolerance, 1.0)
         tolerance, absolute = coarser * tolerance, coarser * absolute
@@ -111,7 +115,7 @@ def _traced(velocity, parameters, start, times, tolerance, absolute, output) -> 
         dt0=None,
         y0=first,
         saveat=diffrax.SaveAt(ts=times, fn=lambda _, y, __: output(parameters, state(y))),
-        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=absolute),  # type: ignore[arg-type]  # or NumPy's
+        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=absolute),
         max_steps=1_000_000,
         adjoint=diffrax.ForwardMode(),
     )

@@ -26,6 +26,10 @@ def predict_losses(
 ) -> Float[Array, " T"]:
     """Predict the loss of a two-layer gated (or linear) network trained by gradient descent.
 
+    Takes some tenths of a second and compiles next to nothing. For many calls on one network and
+    task, or for a derivative by the scale, it may be wrapped in ``jax.jit``, ``jax.vmap`` and
+    ``jax.jvp``: ``jax.vmap(lambda scale: predict_losses(network, task, scale, times))(scales)``.
+
     Args:
         network: every hidden node has one edge in and one edge out; gates are one per sample.
         task: what it is trained on.

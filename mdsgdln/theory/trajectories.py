@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
-from mdsgdln._checks import Numbers, Scalar
+from mdsgdln._checks import Numbers
 from mdsgdln.statistics import Modes
 from mdsgdln.tasks import Task
 from mdsgdln.theory.integration import integrate

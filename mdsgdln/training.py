@@ -103,9 +103,8 @@ def train(
         key: JAX random key of the batches, needed with ``batch_size``.
         observe: a function of the weights; what it returns is recorded every ``every`` steps.
         every: steps between two records.
-        loss: what is descended in place of that loss, a number from network, weights and task: with
-            a cost of the weights, say, or of outputs that are compared otherwise. What should not
-            move in it goes through ``jax.lax.stop_gradient``.
+        loss: what is descended in place of that loss: a number, from network, weights and task.
+            What it should leave where it is goes through ``jax.lax.stop_gradient``.
 
     Raises:
         ValueError: weights, gates or task that do not fit the network, or a bad number.
@@ -192,7 +191,9 @@ def _batches(
     return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
 
 
-@partial(jax.jit, static_argnames=("structure", "optimiser", "num_steps", "observe", "every", "loss"))
+@partial(
+    jax.jit, static_argnames=("structure", "optimiser", "num_steps", "observe", "every", "loss")
+)
 def _scan(
     leaves: list,
     weights: PyTree,

@@ -1,0 +1,72 @@
+"""Starts of pathways from a ReLU network's own initial weights, by driven neurons.
+
+Neurons, and one neuron for each mode of every pathway, are driven by one and the same error, that
+of the common pathway alone, so that they do not interact. A pathway that would have to start like
+the neurons has then learned as much as they have; what is driven is proportional to its start.
+"""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from mdsgdln import statistics, theory
+
+MOST_STEPS = 4000
+
+
+def small_system(task, build, starts):
+    """Return a gated network of one neuron per raw mode, and its weights.
+
+    Args:
+        task: what the network is for.
+        build: takes the number of neurons of a pathway, or one for each; returns the network.
+        starts: strengths of the modes of the common pathway, and of the others.
+    """
+    found = theory.pathway_modes(build(1), task).values()
+    network = build([len(modes.singular_values) for modes in found])
+    weights = {}
+    for path, modes in zip(network.graph.paths, found, strict=True):
+        root = jnp.sqrt(starts[0] if path[1] == "pathway 0" else starts[1])
+        into, out = network.graph.path_edges(path)
+        weights |= {into: root * modes.right.T, out: root * modes.left}
+    return network, weights
+
+
+def driven_starts(relu, neurons, task, build, scale, rate, level=0.01):
+    """Return the starts, in σ², of the common and of the other pathways that match the neurons.
+
+    The common one is matched on the targets, the others on what it leaves of them, when the neurons
+    have learned the share ``level`` of it.
+    """
+    grow = partial(_grow, relu, neurons, task, rate=rate)
+    start = small_system(task, build, (scale**2, 0.0))
+    common = grow(*start, pattern=task.targets, level=0.01, raw=True)
+    start = small_system(task, build, (scale**2 * common, scale**2))
+    left_over = statistics.residual(task).targets
+    return common, grow(*start, pattern=left_over, level=level, raw=False)
+
+
+@partial(jax.jit, static_argnames="raw")
+def _grow(relu, neurons, task, small, pathways, *, pattern, level, rate, raw):
+    """Return what neurons have learned of a pattern over what pathways have, at a level of it."""
+
+    def outputs(neurons, pathways):
+        return relu.apply(neurons, task.inputs), small.apply(pathways, task.inputs)
+
+    def unfinished(state):
+        step, _, learned = state
+        return (learned[0] < level) & (step < MOST_STEPS)
+
+    def go_on(state):
+        step, weights, _ = state
+        common = {edge: w * ("pathway 0" in edge) for edge, w in weights[1].items()}
+        error = task.targets - (0 if raw else small.apply(common, task.inputs))
+        answers, pull = jax.vjp(outputs, *weights)
+        slope = pull((error / task.num_samples,) * 2)
+        weights = jax.tree.map(lambda w, g: w + rate * g, weights, slope)
+        learned = jnp.array([jnp.sum(pattern * y) for y in answers]) / jnp.sum(pattern**2)
+        return step + 1, weights, learned
+
+    learned = jax.lax.while_loop(unfinished, go_on, (0, (neurons, pathways), jnp.zeros(2)))[2]
+    return learned[0] / learned[1]

@@ -33,30 +33,26 @@ def small_system(task, build, starts):
     return network, weights
 
 
-def driven_starts(relu, neurons, task, build, scale, rate, level=0.01):
+def driven_starts(relu, neurons, task, build, scale, rate, levels=(0.01,)):
     """Return the starts, in σ², of the common and of the other pathways that match the neurons.
 
-    The common one is matched on the targets, the others on what it leaves of them, when the neurons
-    have learned the share ``level`` of it.
+    The common one is matched on the targets, when the neurons have learned 1 % of them; the others
+    on what it leaves of them, at each of ``levels``, shares that increase.
     """
     grow = partial(_grow, relu, neurons, task, rate=rate)
     start = small_system(task, build, (scale**2, 0.0))
-    common = grow(*start, pattern=task.targets, level=0.01, raw=True)
+    (common,) = grow(*start, pattern=task.targets, levels=jnp.array([0.01]), raw=True)
     start = small_system(task, build, (scale**2 * common, scale**2))
     left_over = statistics.residual(task).targets
-    return common, grow(*start, pattern=left_over, level=level, raw=False)
+    return common, grow(*start, pattern=left_over, levels=jnp.array(levels), raw=False)
 
 
 @partial(jax.jit, static_argnames="raw")
-def _grow(relu, neurons, task, small, pathways, *, pattern, level, rate, raw):
-    """Return what neurons have learned of a pattern over what pathways have, at a level of it."""
+def _grow(relu, neurons, task, small, pathways, *, pattern, levels, rate, raw):
+    """Return what neurons have learned of a pattern over what pathways have, at levels of it."""
 
     def outputs(neurons, pathways):
         return relu.apply(neurons, task.inputs), small.apply(pathways, task.inputs)
-
-    def unfinished(state):
-        step, _, learned = state
-        return (learned[0] < level) & (step < MOST_STEPS)
 
     def go_on(state):
         step, weights, _ = state
@@ -68,5 +64,12 @@ def _grow(relu, neurons, task, small, pathways, *, pattern, level, rate, raw):
         learned = jnp.array([jnp.sum(pattern * y) for y in answers]) / jnp.sum(pattern**2)
         return step + 1, weights, learned
 
-    learned = jax.lax.while_loop(unfinished, go_on, (0, (neurons, pathways), jnp.zeros(2)))[2]
-    return learned[0] / learned[1]
+    def until(state, level):
+        def unfinished(state):
+            step, _, learned = state
+            return (learned[0] < level) & (step < MOST_STEPS)
+
+        state = jax.lax.while_loop(unfinished, go_on, state)
+        return state, state[2][0] / state[2][1]
+
+    return jax.lax.scan(until, (0, (neurons, pathways), jnp.zeros(2)), levels)[1]

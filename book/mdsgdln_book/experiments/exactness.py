@@ -118,7 +118,9 @@ def from_starts(contexts: int, scale: float, seed: int) -> dict:
 
     def driven(cost):
         build = partial(all_but_one, task, contexts, cost=cost)
-        return driven_starts(relu, weights, task, build, scale, SUM_STEP * task.num_samples)
+        rate = SUM_STEP * task.num_samples
+        common, (contextual,) = driven_starts(relu, weights, task, build, scale, rate)
+        return common, contextual
 
     starts = {
         "same": (free, (width / 2, width / 2)),

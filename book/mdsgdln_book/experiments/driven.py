@@ -1,8 +1,9 @@
 """Starts of pathways from a ReLU network's own initial weights, by driven neurons.
 
-Neurons, and one neuron for each mode of every pathway, are driven by one and the same error, that
-of the common pathway alone, so that they do not interact. A pathway that would have to start like
-the neurons has then learned as much as they have; what is driven is proportional to its start.
+The neurons, and pathways of one neuron for each mode, are driven by one and the same error, that of
+the common pathway alone, so that they do not interact (chapter on mixed selectivity). What driven
+pathways learn is proportional to their start: what the neurons have learned over what pathways have
+is the start, in units of theirs, at which pathways do as the neurons do.
 """
 
 from functools import partial
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 
 from mdsgdln import statistics, theory
 
-MOST_STEPS = 4000
+MOST_STEPS = 4000  # after which neurons are compared that have not learned enough
 
 
 def small_system(task, build, starts):
@@ -49,7 +50,10 @@ def driven_starts(relu, neurons, task, build, scale, rate, levels=(0.01,)):
 
 @partial(jax.jit, static_argnames="raw")
 def _grow(relu, neurons, task, small, pathways, *, pattern, levels, rate, raw):
-    """Return what neurons have learned of a pattern over what pathways have, at levels of it."""
+    """Return what neurons have learned of a pattern over what pathways have, at levels of it.
+
+    The error is that of the common pathway, or the targets while they are ``raw``.
+    """
 
     def outputs(neurons, pathways):
         return relu.apply(neurons, task.inputs), small.apply(pathways, task.inputs)

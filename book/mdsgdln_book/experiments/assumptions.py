@@ -13,7 +13,6 @@ from mdsgdln_book.tables import Table
 
 STRENGTHS = np.array([1.0, 0.85, 0.7, 0.55, 0.4])  # s
 HIDDEN, SCALE = 200, 1e-3
-START = theory.expected_initial_strength(HIDDEN, SCALE)
 LEARNED = 0.01  # a curve is compared until this share of the loss is left
 
 
@@ -47,12 +46,14 @@ def network_of(task: tasks.Task, hidden: int = HIDDEN) -> networks.LinearNetwork
     return networks.LinearNetwork((len(task.inputs), hidden, len(task.targets)))
 
 
-def closed_form(task, times, start=START, modes=None):
+def closed_form(task, times, start=None, modes=None):
     """Return the loss that Eq. 7 predicts, whether or not its assumptions hold.
 
-    The modes are those of the task if not given.
+    The start follows from σ and the modes are those of the task, if not given.
     """
     modes = modes or statistics.modes(task)
+    if start is None:
+        start = theory.expected_initial_strength(HIDDEN, SCALE)
     strengths = theory.mode_trajectory(times, modes.singular_values, modes.input_variances, start)
     return theory.mode_losses(task, modes, strengths)
 

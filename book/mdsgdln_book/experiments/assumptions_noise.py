@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import statistics, sweeps, tasks, theory
-from mdsgdln_book.experiments.assumptions import START, closed_form, deviation, run
+from mdsgdln_book.experiments.assumptions import HIDDEN, SCALE, closed_form, deviation, run
 from mdsgdln_book.tables import Table
 
 NUM_INPUTS, NUM_SAMPLES = 8, 32
@@ -27,11 +27,12 @@ def experiment(noise: float, seed: int) -> dict:
     _, start, times, losses, maps = run(task, seed, RATE, NUM_STEPS, EVERY)
     modes = statistics.modes(task)
     floor = losses[0] - jnp.sum(modes.singular_values**2 / modes.input_variances) / 2
+    expected = theory.expected_initial_strength(HIDDEN, SCALE)
     clean = statistics.modes(noisy_task(0.0, seed))
-    learned = theory.mode_trajectory(times, clean.singular_values, clean.input_variances, START)
+    learned = theory.mode_trajectory(times, clean.singular_values, clean.input_variances, expected)
     signal_only = theory.mode_losses(task, clean, learned)
     measured = test_losses(maps)
-    predicted = test_losses(predicted_maps(modes, times[::EVERY], START))
+    predicted = test_losses(predicted_maps(modes, times[::EVERY], expected))
     best = jnp.argmin(predicted)
     return {
         "closed": deviation(closed_form(task, times), losses, floor),

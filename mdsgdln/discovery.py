@@ -4,8 +4,9 @@ A neuron is *on* for a sample where its activity is above zero. Rows that are al
 whose gate is what most of its neurons do.
 """
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Array, Float, Int
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
@@ -19,6 +20,7 @@ __all__ = [
     "cluster",
     "disagreement",
     "discover",
+    "importance",
 ]
 
 
@@ -50,8 +52,8 @@ def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarra
     Args:
         activity: of neurons (rows) for samples (columns), shape (neurons, P): binary or real,
             several recordings stacked if there are several. On where above zero.
-        weights: importance of each neuron, shape (neurons,), such as the norm of its weights; all
-            equal if not given.
+        weights: importance of each neuron, shape (neurons,), as from ``importance``; all equal if
+            not given.
 
     Returns:
         gates, 0 or 1, shape (K, P): one distinct, non-empty row per pathway, those that are on for
@@ -112,6 +114,19 @@ def cluster(
         )
     with threadpool_limits(1):  # as in ``discover``; sums do not depend on the number of cores
         return _gates(_k_means(patterns, shares, num_clusters, seed))
+
+
+def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
+    """Return ‖w_in‖ ‖w_out‖ of each neuron of a hidden layer: how much it passes on.
+
+    Args:
+        incoming: weights of the layer, shape (H, N_in).
+        outgoing: weights of the next one, shape (N_out, H).
+    """
+    incoming = checks.finite_array("incoming", incoming, 2, "(H, N_in)")
+    outgoing = checks.finite_array("outgoing", outgoing, 2, "(N_out, H)")
+    checks.of_shape("outgoing", outgoing, (len(outgoing), len(incoming)))
+    return jnp.linalg.norm(incoming, axis=1) * jnp.linalg.norm(outgoing, axis=0)
 
 
 def disagreement(gates: Numbers, others: Numbers) -> float:

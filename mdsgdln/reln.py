@@ -13,7 +13,7 @@ from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork
 from mdsgdln.tasks import Task
 from mdsgdln.theory import predict_losses
-from mdsgdln.training import _check_losses
+from mdsgdln.training import _check_losses, _mean_squared
 
 __all__ = [
     "SideBySide",
@@ -100,7 +100,7 @@ def _side_by_side(
 
     def loss(weights, network, gates=None):
         outputs = network.apply(weights, task.inputs, gates)
-        return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples), outputs
+        return _mean_squared(task, outputs), outputs
 
     value_and_gradient = jax.value_and_grad(loss, has_aux=True)
 

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
 from mdsgdln.graphs import Edge, Node
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
@@ -15,10 +16,12 @@ from mdsgdln.tasks import Task
 __all__ = [
     "Correlations",
     "Modes",
+    "alignment",
     "condensed",
     "correlations",
     "effective_dataset",
     "modes",
+    "residual",
 ]
 
 
@@ -80,6 +83,17 @@ def condensed(task: Task) -> Task:
     return Task(mixed[:num_inputs], mixed[num_inputs:], task.node_rows)
 
 
+def residual(task: Task) -> Task:
+    """Return the task that is left once the best linear map is learned: its targets are Y − Y X⁺ X.
+
+    It has the same inputs; no linear map learns anything of it.
+    """
+    checks.instance("task", task, Task)
+    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
+    left_over = targets - targets @ np.linalg.pinv(inputs) @ inputs
+    return Task(task.inputs, left_over, task.node_rows, task.labels)
+
+
 def modes(task: Task, tolerance: float = 1e-6) -> Modes:
     """Return the modes of a task whose singular value exceeds ``tolerance`` of the largest.
 
@@ -106,6 +120,28 @@ def modes(task: Task, tolerance: float = 1e-6) -> Modes:
     input_variances = np.sum(right * image, axis=0)
     coupling = np.linalg.norm(image - right * input_variances[None, :]) / np.linalg.norm(image)
     return Modes(left, values, right, input_variances, float(coupling))
+
+
+def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"]:
+    """Return how well linear maps W send some input modes to their output modes, 0 to 1.
+
+    ‖UᵀWV‖² / (‖WV‖ ‖UᵀW‖) in the Frobenius norm; 1 if W sends V nowhere else and nothing else to U.
+
+    Args:
+        maps: W at several times, shape (T, N_out, N_in).
+        left: U, columns of ``Modes.left``, shape (N_out, k).
+        right: V, the same columns of ``Modes.right``, shape (N_in, k).
+    """
+    maps = checks.finite_array("maps", maps, 3, "(T, N_out, N_in)")
+    left = checks.finite_array("left", left, 2, "(N_out, k)")
+    right = checks.finite_array("right", right, 2, "(N_in, k)")
+    checks.of_shape("left", left, (maps.shape[1], left.shape[1]))
+    checks.of_shape("right", right, (maps.shape[2], left.shape[1]))
+    entering, leaving = maps @ right, left.T @ maps
+    inner, entering, leaving = (
+        jnp.linalg.norm(part, axis=(1, 2)) for part in (left.T @ entering, entering, leaving)
+    )
+    return inner**2 / (entering * leaving)
 
 
 def _levels(values: Float[np.ndarray, " modes"], tolerance: float) -> list[slice]:

@@ -30,6 +30,7 @@ def __dir__() -> list[str]:
 Optimiser: TypeAlias = (
     optax.GradientTransformation | Callable[[Scalar], optax.GradientTransformation]
 )
+Loss: TypeAlias = Callable[[Any, PyTree, Task], Float[Array, ""]]
 # What fits these is known beforehand; a network of one's own is asked by applying it.
 OF_THE_PACKAGE = LinearNetwork | ReLUNetwork | GatedNetwork
 
@@ -66,6 +67,10 @@ def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
             f"network: expected outputs of shape {task.targets.shape}, as the targets, got "
             f"{type(outputs).__name__ if shape is None else shape}"
         )
+    return _mean_squared(task, outputs)
+
+
+def _mean_squared(task: Task, outputs: Float[Array, "N_out P"]) -> Float[Array, ""]:
     return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples)
 
 
@@ -81,6 +86,7 @@ def train(
     key: Array | None = None,
     observe: Callable[[PyTree], PyTree] | None = None,
     every: int = 1,
+    loss: Loss = loss,
 ) -> Run:
     """Train by gradient descent on the loss of MHS Eq. 2; time is t = learning_rate · step.
 
@@ -97,6 +103,8 @@ def train(
         key: JAX random key of the batches, needed with ``batch_size``.
         observe: a function of the weights; what it returns is recorded every ``every`` steps.
         every: steps between two records.
+        loss: what is descended in place of that loss: a number, from network, weights and task.
+            What it should leave where it is goes through ``jax.lax.stop_gradient``.
 
     Raises:
         ValueError: weights, gates or task that do not fit the network, or a bad number.
@@ -112,6 +120,7 @@ def train(
         checks.function("optimiser", optimiser)
     if observe is not None:
         checks.function("observe", observe)
+    checks.function("loss", loss)
     batches = None
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
@@ -127,6 +136,7 @@ def train(
         num_steps=num_steps,
         observe=observe,
         every=every,
+        loss=loss,
     )
     _check_losses(run.losses, learning_rate)
     return run
@@ -181,7 +191,9 @@ def _batches(
     return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
 
 
-@partial(jax.jit, static_argnames=("structure", "optimiser", "num_steps", "observe", "every"))
+@partial(
+    jax.jit, static_argnames=("structure", "optimiser", "num_steps", "observe", "every", "loss")
+)
 def _scan(
     leaves: list,
     weights: PyTree,
@@ -194,6 +206,7 @@ def _scan(
     num_steps: int,
     observe: Callable[[PyTree], PyTree] | None,
     every: int,
+    loss: Loss,
 ) -> Run:
     """Run all steps in one scan, or in one scan of scans where something is observed."""
     leaves = [leaf.value if isinstance(leaf, _Constant) else leaf for leaf in leaves]

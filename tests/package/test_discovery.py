@@ -115,6 +115,11 @@ def test_cluster_weighs_neurons():
     assert as_set(discovery.cluster(activity, 1, weights=[1, 1, 1, 9])) == {(1, 0, 0, 0)}
 
 
+def test_importance_is_the_product_of_the_two_lengths():
+    incoming, outgoing = [[3.0, 4.0], [0.0, 1.0]], [[5.0, 0.0], [12.0, -2.0]]
+    np.testing.assert_allclose(discovery.importance(incoming, outgoing), [5 * 13, 1 * 2])
+
+
 def test_disagreement_counts_differing_entries_of_matched_rows():
     assert discovery.disagreement(CONTEXTS, CONTEXTS[::-1]) == 0
     changed = CONTEXTS.copy()

@@ -47,6 +47,35 @@ def test_coupling_worked_out_by_hand():
     assert modes.coupling == pytest.approx(np.sqrt(1 / 5))
 
 
+def test_alignment_worked_out_by_hand():
+    left, right = np.eye(3)[:, :1], np.eye(2)[:, :1]
+    maps = np.zeros((4, 3, 2))
+    maps[:, 0, 0] = 3, 3, 3, 0
+    maps[1, 1, 0] = 4  # sends it elsewhere, too: 3²/(5·3)
+    maps[2, 0, 1] = -4  # sends something else there, too
+    maps[3, 0, 1] = maps[3, 2, 0] = 1  # all of it elsewhere
+    np.testing.assert_allclose(statistics.alignment(maps, left, right), [1, 0.6, 0.6, 0])
+
+
+def test_alignment_does_not_depend_on_the_basis_of_equal_modes():
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
+    left, right, maps = (rng.normal(size=shape) for shape in ((5, 2), (4, 2), (3, 5, 4)))
+    np.testing.assert_allclose(
+        statistics.alignment(maps, left @ turn, right @ turn),
+        statistics.alignment(maps, left, right),
+    )
+
+
+def test_no_linear_map_learns_of_the_residual():
+    task = tasks.contextual(3, structures=["tree", "ring", "cross"])  # Σ^x has no inverse
+    left = statistics.residual(task)
+    np.testing.assert_allclose(left.targets @ left.inputs.T, 0, atol=1e-12)
+    learned = task.targets - left.targets
+    fit = np.linalg.lstsq(np.asarray(task.inputs).T, np.asarray(learned).T)[0].T
+    np.testing.assert_allclose(fit @ task.inputs, learned, atol=1e-12)
+
+
 def test_no_mode_without_correlation():
     assert len(statistics.modes(Task(np.eye(3), np.zeros((2, 3)))).singular_values) == 0
 

@@ -16,18 +16,19 @@ NETWORK = networks.LinearNetwork((4, 6, 7))
 WEIGHTS = NETWORK.init(KEY, 0.3)
 
 
-def by_hand(weights, task, learning_rate, num_steps):
+def by_hand(weights, task, learning_rate, num_steps, decay=0.0):
     """Gradient descent of a two-layer linear network, the derivative worked out on paper."""
     first, second = (np.asarray(weight) for weight in weights)
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     losses = []
     for _ in range(num_steps):
         error = targets - second @ first @ inputs
-        losses.append((error**2).sum() / (2 * task.num_samples))
+        size = (first**2).sum() + (second**2).sum()
+        losses.append((error**2).sum() / (2 * task.num_samples) + decay / 2 * size)
         step = error @ inputs.T / task.num_samples
         first, second = (
-            first + learning_rate * second.T @ step,
-            second + learning_rate * step @ first.T,
+            first + learning_rate * (second.T @ step - decay * first),
+            second + learning_rate * (step @ first.T - decay * second),
         )
     return np.array(losses), (first, second)
 
@@ -39,6 +40,19 @@ def test_gradient_descent_is_the_loop_written_out():
     for found, expected in zip(run.weights, weights, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-12)
     assert run.observed is None
+
+
+def with_decay(network, weights, task):
+    return training.loss(network, weights, task) + 0.15 * sum((w**2).sum() for w in weights)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 4, "key": KEY}])
+def test_another_loss_is_descended(options):
+    run = train(NETWORK, WEIGHTS, TASK, 0.05, 100, loss=with_decay, **options)
+    losses, weights = by_hand(WEIGHTS, TASK, 0.05, 100, decay=0.3)
+    np.testing.assert_allclose(run.losses, losses, rtol=1e-12)
+    for found, expected in zip(run.weights, weights, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("every", [1, 3, 5, 20, 50])

@@ -46,17 +46,23 @@ def network_of(task: tasks.Task, hidden: int = HIDDEN) -> networks.LinearNetwork
     return networks.LinearNetwork((len(task.inputs), hidden, len(task.targets)))
 
 
-def closed_form(task, times, start):
-    """Return the loss that Eq. 7 predicts, whether or not its assumptions hold."""
-    modes = statistics.modes(task)
+def closed_form(task, times, start=None, modes=None):
+    """Return the loss that Eq. 7 predicts, whether or not its assumptions hold.
+
+    The start follows from σ and the modes are those of the task, if not given.
+    """
+    modes = modes or statistics.modes(task)
+    if start is None:
+        start = theory.expected_initial_strength(HIDDEN, SCALE)
     strengths = theory.mode_trajectory(times, modes.singular_values, modes.input_variances, start)
     return theory.mode_losses(task, modes, strengths)
 
 
-def deviation(curve, losses) -> float:
-    """Return area between over area below, until hardly any of the loss is left."""
-    kept = losses > LEARNED * losses[0]
-    return jnp.sum(kept * jnp.abs(curve - losses)) / jnp.sum(kept * losses)
+def deviation(curve, losses, floor=0.0):
+    """Return area between over area below, above ``floor``, until hardly any loss is left."""
+    above = losses - floor
+    kept = above > LEARNED * above[0]
+    return jnp.sum(kept * jnp.abs(curve - losses)) / jnp.sum(kept * above)
 
 
 def run(task, seed: int, rate: float, num_steps: int, every: int = 5, scale=SCALE):
@@ -79,11 +85,9 @@ def network_map(weights):
 
 
 def alignment(maps, modes, index: int):
-    """Return how well W sends v_α to u_α and nothing else there, 1 for exactly, shape (T,)."""
-    left, right = modes.left[:, index], modes.right[:, index]
-    entering, leaving = maps @ right, jnp.einsum("o,toi->ti", left, maps)
-    inner = entering @ left
-    return inner**2 / jnp.linalg.norm(entering, axis=1) / jnp.linalg.norm(leaving, axis=1), inner
+    """Return how well W sends v_α to u_α and nothing else there, and how much, each (T,)."""
+    left, right = modes.left[:, [index]], modes.right[:, [index]]
+    return statistics.alignment(maps, left, right), (left.T @ maps @ right)[:, 0, 0]
 
 
 # Experiments -------------------------------------------------------------------------------------
@@ -110,7 +114,7 @@ def _measure(inputs: np.ndarray, seed: int, rate: float, num_steps: int, every: 
     tenth = jnp.argmax(strength >= 0.1 * s[0] / d[0])
     expected = jnp.log((s[0] / (d[0] * start[0]) - 1) / 9) / (2 * s[0])
     learned = jnp.argmax(losses <= LEARNED * losses[0]) // every
-    from_scale = closed_form(task, times, theory.expected_initial_strength(HIDDEN, SCALE))
+    from_scale = closed_form(task, times)
     free = theory.predict_losses(network, task, SCALE, times, step=rate)
     free_drawn = theory.predict_losses(network, task, weights, times, step=rate)
     return {
@@ -145,9 +149,8 @@ def conditioned(condition: float, seed: int) -> dict:
     for mode in range(len(STRENGTHS)):
         aligned, strength = alignment(maps, modes, mode)
         alignments.append(aligned[jnp.argmax(strength >= 0.1 * final[mode])])
-    expected = theory.expected_initial_strength(HIDDEN, SCALE)
     return {
-        "closed": deviation(closed_form(task, times, expected), losses),
+        "closed": deviation(closed_form(task, times), losses),
         "closed_drawn": deviation(closed_form(task, times, start), losses),
         "alignment": jnp.stack(alignments),
         "left": losses[-1] / losses[0],

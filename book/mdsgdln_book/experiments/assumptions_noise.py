@@ -4,8 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import statistics, sweeps, tasks, theory
-from mdsgdln_book.experiments import assumptions
-from mdsgdln_book.experiments.assumptions import HIDDEN, SCALE
+from mdsgdln_book.experiments.assumptions import HIDDEN, SCALE, closed_form, deviation, run
 from mdsgdln_book.tables import Table
 
 NUM_INPUTS, NUM_SAMPLES = 8, 32
@@ -25,7 +24,7 @@ def noisy_task(noise: float, seed: int) -> tasks.Task:
 def experiment(noise: float, seed: int) -> dict:
     """Train on noisy targets; return deviations and losses on noiseless ones."""
     task = noisy_task(noise, seed)
-    _, start, times, losses, maps = assumptions.run(task, seed, RATE, NUM_STEPS, EVERY)
+    _, start, times, losses, maps = run(task, seed, RATE, NUM_STEPS, EVERY)
     modes = statistics.modes(task)
     floor = losses[0] - jnp.sum(modes.singular_values**2 / modes.input_variances) / 2
     expected = theory.expected_initial_strength(HIDDEN, SCALE)
@@ -36,9 +35,9 @@ def experiment(noise: float, seed: int) -> dict:
     predicted = test_losses(predicted_maps(modes, times[::EVERY], expected))
     best = jnp.argmin(predicted)
     return {
-        "closed": _above(floor, assumptions.closed_form(task, times, expected), losses),
-        "closed_drawn": _above(floor, assumptions.closed_form(task, times, start), losses),
-        "signal_only": _above(floor, signal_only, losses),
+        "closed": deviation(closed_form(task, times), losses, floor),
+        "closed_drawn": deviation(closed_form(task, times, start), losses, floor),
+        "signal_only": deviation(signal_only, losses, floor),
         "stop": times[::EVERY][best],
         "stop_loss": measured[best] / measured.min(),
         "end_loss": measured[-1] / measured.min(),
@@ -55,11 +54,6 @@ def predicted_maps(modes, times, start):
 def test_losses(maps):
     """Return the loss on new white inputs with noiseless targets, ‖W − W*‖²/2."""
     return jnp.sum((maps - SIGNAL) ** 2, axis=(1, 2)) / 2
-
-
-def _above(floor, curve, losses) -> float:
-    """Return the deviation of the losses above the smallest possible one."""
-    return assumptions.deviation(curve - floor, losses - floor)
 
 
 TABLES = {

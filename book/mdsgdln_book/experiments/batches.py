@@ -55,10 +55,8 @@ def _independent(network, weights, rate, num_steps, batch, key):
     order = jnp.argsort(jax.random.uniform(key, (num_steps, TASK.num_samples)), axis=1)
 
     def step(weights, columns):
-        drawn = jax.tree.map(lambda rows: rows[..., columns], (network, TASK))
-        slope = jax.grad(lambda w: training.loss(drawn[0], w, drawn[1]))(weights)
-        descended = jax.tree.map(lambda w, g: w - rate * g, weights, slope)
-        return descended, training.loss(network, weights, TASK)
+        run = training.train(network.take(columns), weights, TASK.take(columns), rate, 1)
+        return run.weights, training.loss(network, weights, TASK)
 
     return jax.lax.scan(step, weights, order[:, :batch])[1]
 

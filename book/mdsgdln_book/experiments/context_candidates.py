@@ -6,7 +6,7 @@ from itertools import combinations
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import gates, networks, reln, sweeps, tasks, training
+from mdsgdln import discovery, gates, networks, reln, sweeps, tasks, training
 from mdsgdln_book.tables import Table
 
 # MHS App. H: hidden neurons of the ReLU network and of a pathway, σ, steps, step of the summed loss
@@ -144,10 +144,9 @@ def patterns_of_neurons(case: str, scale: float, seed: int) -> dict:
     ideal = [gates.context_gates(NUM_ITEMS, 3, some) for some in subsets]
 
     def shares(weights):
-        first, second = weights
-        norm = jnp.linalg.norm(first, axis=1) * jnp.linalg.norm(second, axis=0)
+        norm = discovery.importance(*weights)
         norm = norm / norm.sum()
-        on = (first @ task.inputs > 0).astype(float)
+        on = (weights[0] @ task.inputs > 0).astype(float)
         distance = jnp.stack(  # to the nearest pattern that is on in 1, 2, 3 contexts
             [jnp.abs(on[:, None] - some[None]).sum(axis=2).min(axis=1) for some in ideal], axis=1
         )

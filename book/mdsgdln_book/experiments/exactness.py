@@ -7,14 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import gates, networks, reln, sweeps, tasks, theory, training
+from mdsgdln_book.experiments.driven import driven_starts
 from mdsgdln_book.tables import Table
 
 SUM_STEP, CHUNK = 0.004, 100  # step on the summed loss; steps between two looks at the loss
 FALLEN = 0.01  # a run ends when both losses are below this share of their start
-NUM_ITEMS, LEVEL = (
-    8,
-    0.01,
-)  # of driven neurons: their task, and what they have learned when compared
+NUM_ITEMS = 8  # where starts and costs are compared
 KINDS = {
     "trees": ["tree"],
     "rings": ["ring"],
@@ -117,12 +115,19 @@ def from_starts(contexts: int, scale: float, seed: int) -> dict:
     keys = jax.random.split(jax.random.key(seed))
     weights = relu.init(keys[0], scale)
     counted = hidden / 4, hidden / (2 * contexts)
+
+    def driven(cost):
+        build = partial(all_but_one, task, contexts, cost=cost)
+        rate = SUM_STEP * task.num_samples
+        common, (contextual,) = driven_starts(relu, weights, task, build, scale, rate)
+        return common, contextual
+
     starts = {
         "same": (free, (width / 2, width / 2)),
         "counted": (free, counted),
         "counted_taxed": (taxed, counted),
-        "driven": (free, driven_starts(relu, weights, task, contexts, scale, 1.0)),
-        "driven_taxed": (taxed, driven_starts(relu, weights, task, contexts, scale, cost)),
+        "driven": (free, driven(1.0)),
+        "driven_taxed": (taxed, driven(cost)),
     }
     pairs = [(relu, weights)]
     for network, (common, contextual) in starts.values():
@@ -148,54 +153,6 @@ def all_but_one(task, num_contexts, num_hidden, cost):
     on = np.array(gates.context_gates(NUM_ITEMS, num_contexts, subsets), float)
     on[1:] *= cost
     return networks.pathways(task, on, num_hidden, masks)
-
-
-def driven_starts(relu, weights, task, num_contexts, scale, cost):
-    """Return the starts, in σ², of a common and of contextual pathways that match the neurons."""
-    network = all_but_one(task, num_contexts, 1, cost)
-    found = list(theory.pathway_modes(network, task).values())
-    small = all_but_one(task, num_contexts, [len(m.singular_values) for m in found], cost)
-    units = {}
-    for path, modes in zip(small.graph.paths, found, strict=True):
-        into, out = small.graph.path_edges(path)
-        units |= {into: jnp.asarray(modes.right.T), out: jnp.asarray(modes.left)}
-    left_over = task.targets - task.targets @ (np.linalg.pinv(task.inputs) @ task.inputs)
-
-    def pathways(common, contextual):
-        return {
-            e: scale * jnp.sqrt(common if "pathway 0" in e else contextual) * w
-            for e, w in units.items()
-        }
-
-    grow = partial(_grow, relu, weights, small, task)
-    common = grow(pathways(1.0, 0.0), task.targets, raw=True)
-    return common, grow(pathways(common, 1.0), left_over, raw=False)
-
-
-@partial(jax.jit, static_argnames="raw")
-def _grow(relu, neurons, small, task, modes, pattern, raw):
-    """Drive neurons and pathways by one error; return their ratio at ``LEVEL`` of the pattern."""
-
-    def outputs(neurons, modes):
-        return relu.apply(neurons, task.inputs), small.apply(modes, task.inputs)
-
-    def share(output):
-        return jnp.sum(pattern * output) / jnp.sum(pattern**2)
-
-    def step(state):
-        step, neurons, modes, _ = state
-        kept = {e: w * ("pathway 0" in e) for e, w in modes.items()}
-        error = task.targets - (0 if raw else small.apply(kept, task.inputs))
-        learned, pull = jax.vjp(outputs, neurons, modes)
-        slope = pull((SUM_STEP * error,) * 2)
-        neurons, modes = jax.tree.map(jnp.add, (neurons, modes), slope)
-        return step + 1, neurons, modes, jnp.array([share(y) for y in learned])
-
-    def unfinished(state):
-        return (state[3][0] < LEVEL) & (state[0] < 4000)
-
-    learned = jax.lax.while_loop(unfinished, step, (0, neurons, modes, jnp.zeros(2)))[3]
-    return learned[0] / learned[1]
 
 
 TABLES = {

@@ -81,7 +81,7 @@ def _train(network, start, task, rate, basis, num_steps, every):
 
     def observe(weights):
         (gates,) = network.gates(weights, task.inputs)
-        mass = jnp.linalg.norm(weights[0], axis=1) * jnp.linalg.norm(weights[1], axis=0)
+        mass = discovery.importance(*weights)
         outputs = basis.T @ network.apply(weights, task.inputs)
         return gates.astype(bool), mass / mass.sum(), outputs
 

@@ -5,7 +5,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import networks, reln, statistics, sweeps, tasks, training
+from mdsgdln import discovery, networks, reln, statistics, sweeps, tasks, training
 from mdsgdln_book.tables import Table
 
 NUM_ITEMS, NUM_CONTEXTS, HIDDEN = 8, 3, 200
@@ -59,9 +59,7 @@ def train(mechanism: str, strength: float, key, scale: float, num_steps: int):
     inputs, targets, count = task.inputs, task.targets, task.num_samples
     relu = networks.ReLUNetwork((len(inputs), HIDDEN, len(targets)))
     rate = SUM_STEP * count * (strength if mechanism == "learning rate" else 1.0)
-    modes = statistics.modes(task)
-    fit = modes.left * (modes.singular_values / modes.input_variances) @ modes.right.T
-    residual = targets - fit @ inputs
+    residual = statistics.residual(task).targets
 
     def step(weights, index):
         first, second = weights
@@ -106,13 +104,18 @@ def train(mechanism: str, strength: float, key, scale: float, num_steps: int):
     return jax.lax.scan(record, tuple(relu.init(key, scale)), starts)
 
 
+def by_number(on, mass):
+    """Return the share of the mass in neurons that are on in 0, 1, …, C contexts.
+
+    Shapes: on (H, C), True where a neuron is on in a context; mass (H,).
+    """
+    return mass / mass.sum() @ jax.nn.one_hot(on.sum(axis=1), on.shape[1] + 1)
+
+
 def norm_by_contexts(weights, inputs):
     """Share of the weight norm of neurons that are on for most items of 0, 1, 2, … contexts."""
-    first, second = weights
-    norm = jnp.linalg.norm(first, axis=1) * jnp.linalg.norm(second, axis=0)
-    on = (first @ inputs > 0).reshape(len(first), NUM_CONTEXTS, NUM_ITEMS)
-    number = (on.mean(axis=2) > 0.5).sum(axis=1)
-    return norm / norm.sum() @ jax.nn.one_hot(number, NUM_CONTEXTS + 1)
+    on = (weights[0] @ inputs > 0).reshape(-1, NUM_CONTEXTS, NUM_ITEMS)
+    return by_number(on.mean(axis=2) > 0.5, discovery.importance(*weights))
 
 
 def specialists(weights, inputs):
@@ -123,9 +126,8 @@ def specialists(weights, inputs):
 
 def effective(weights, inputs):
     """In how many contexts and on how many samples neurons are active, by (Σe)²/Σe², e = h²."""
-    first, second = weights
-    norm = jnp.linalg.norm(first, axis=1) * jnp.linalg.norm(second, axis=0)
-    energy = jax.nn.relu(first @ inputs) ** 2
+    norm = discovery.importance(*weights)
+    energy = jax.nn.relu(weights[0] @ inputs) ** 2
     numbers = []
     for part in (energy.reshape(-1, NUM_CONTEXTS, NUM_ITEMS).sum(axis=2), energy):
         square = jnp.maximum(jnp.sum(part**2, axis=1), 1e-300)
@@ -160,8 +162,7 @@ def of_width(hidden: int, seed: int) -> dict:
         training.train(network, network.init(key, SCALE), task, rate, num_steps)
         for network, key in zip((relu, gated), keys, strict=True)
     )
-    first, second = run.weights
-    norm = jnp.linalg.norm(first, axis=1) * jnp.linalg.norm(second, axis=0)
+    norm = discovery.importance(*run.weights)
     on = relu.gates(run.weights, task.inputs)[0]
     return {
         "left": run.losses[-1] / run.losses[0],

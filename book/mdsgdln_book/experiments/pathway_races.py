@@ -14,13 +14,6 @@ NUM_ITEMS, HIDDEN = 2, 20  # neurons of a pathway
 STRENGTH = 1.0  # κ, the singular value of a tree of two items without its mean
 
 
-def residual_of(task: tasks.Task) -> np.ndarray:
-    """Return what the best linear map leaves of the targets."""
-    modes = statistics.modes(task)
-    fit = modes.left * (modes.singular_values / modes.input_variances) @ modes.right.T
-    return np.asarray(task.targets) - fit @ np.asarray(task.inputs)
-
-
 @partial(jax.jit, static_argnames="kind")
 def timed(kind: str, scale: float, seed: int) -> dict:
     """Return the time at which half of the residual is learned, per κ and ln(1/a₀)/2."""
@@ -28,7 +21,7 @@ def timed(kind: str, scale: float, seed: int) -> dict:
     num_contexts, subset_size = (int(word) for word in kind.split() if word.isdigit())
     task = tasks.contextual(num_contexts, NUM_ITEMS)
     rate = sum_step * task.num_samples
-    residual = residual_of(task)
+    residual = np.asarray(statistics.residual(task).targets)
     network = networks.contextual_pathways(task, num_contexts, subset_size, HIDDEN)
 
     def learned(weights):
@@ -65,32 +58,34 @@ def decaying(kind: str, cost: float, scale: float) -> dict:
     seen[:-HIDDEN, NUM_ITEMS:] = 0  # the others see the items only
     paying = {"uniform": 1 + 0 * sizes, "contextual": sizes * (sizes < num_contexts), "all": sizes}
     decay = np.repeat(paying[payers], HIDDEN) * cost / count
-    residual = residual_of(task)
+    residual = np.asarray(statistics.residual(task).targets)
     item = np.zeros(len(inputs))
     item[:2] = 1 / np.sqrt(2), -1 / np.sqrt(2)
     of_size = jnp.asarray(sizes[:, None] == np.arange(1, num_contexts + 1)).astype(float)
+    into, out = ("input", "hidden"), ("hidden", "output")
+    neurons = {"input": len(inputs), "hidden": len(on), "output": len(targets)}
+    network = networks.GatedNetwork(neurons, [into, out], {"hidden": on})
 
-    def step(weights, _):
-        first, second = weights
-        hidden = on * (first @ inputs)
-        error = (targets - second @ hidden) / count
-        first_slope = seen * ((on * (second.T @ error)) @ inputs.T) - decay[:, None] * first
-        second_slope = error @ hidden.T - decay * second
-        rate = sum_step * count
-        return (first + rate * first_slope, second + rate * second_slope), None
+    def taxed(network, weights, task):
+        squares = jnp.sum(weights[into] ** 2, axis=1) + jnp.sum(weights[out] ** 2, axis=0)
+        masked = weights | {into: seen * weights[into]}
+        return training.loss(network, masked, task) + decay @ squares / 2
 
-    def record(weights, _):
-        first, second = weights
+    def record(weights):
+        first, second = weights[into], weights[out]
         answer = (second * (first @ item)).reshape(len(targets), -1, HIDDEN).sum(axis=2)
         learned = jnp.sum((second.T @ residual) * on * (first @ inputs), axis=1)
         learned = learned.reshape(-1, HIDDEN).sum(axis=1) / jnp.sum(residual**2)
-        found = jnp.linalg.norm(answer, axis=0) @ of_size, learned @ of_size
-        return jax.lax.scan(step, weights, length=every)[0], found
+        return jnp.linalg.norm(answer, axis=0) @ of_size, learned @ of_size
 
     keys = jax.random.split(jax.random.key(0))
-    first = scale * seen * jax.random.normal(keys[0], seen.shape)
-    second = scale * jax.random.normal(keys[1], (len(targets), len(on)))
-    _, (strengths, learned) = jax.lax.scan(record, (first, second), length=num_steps // every)
+    weights = {
+        into: scale * seen * jax.random.normal(keys[0], seen.shape),
+        out: scale * jax.random.normal(keys[1], (len(targets), len(on))),
+    }
+    rate, options = sum_step * count, {"observe": record, "every": every, "loss": taxed}
+    run = training.train(network, weights, task, rate, num_steps, **options)
+    strengths, learned = run.observed
     total, known = strengths.sum(axis=1), learned.sum(axis=1)
     first = jnp.argmax(total > 0.01 * total.max())
     quarter, reached = jnp.argmax(known > 0.25), known.max() > 0.25

@@ -90,7 +90,7 @@ def trained(name: str, seed: int) -> Trained:
     parts = (data.train, data.test)
     outputs = tuple(np.asarray(network.apply(run.weights, part.inputs)) for part in parts)
     patterns = tuple(np.asarray(network.gates(run.weights, part.inputs)[0]) for part in parts)
-    mass = np.linalg.norm(weights[0][-1], axis=1) * np.linalg.norm(weights[1][-1], axis=0)
+    mass = np.asarray(discovery.importance(*run.weights))
     test_losses = losses_at(network, weights, data.test)
     return Trained(network, weights, np.asarray(run.losses), test_losses, outputs, patterns, mass)
 
@@ -190,9 +190,7 @@ def gates_by_name(network: str, relu: Trained, data: Data, seed: int) -> Gates:
     return gates if control is None else control(gates, data, seed)
 
 
-def difference(losses, reference) -> float:
-    """Return Σ|L − L_ref| / Σ L_ref of curves that need not fall below 1 % of their start."""
-    return np.abs(losses - reference).sum() / reference.sum()
+difference = jax.jit(reln.deviation)  # of curves that need not fall below 1 % of their start
 
 
 def experiment(task: str, network: str, seed: int) -> dict:

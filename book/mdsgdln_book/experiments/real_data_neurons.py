@@ -4,6 +4,7 @@ import numpy as np
 
 from mdsgdln import sweeps
 from mdsgdln_book.experiments import pictures, real_data
+from mdsgdln_book.experiments.neurons_mechanisms import by_number
 from mdsgdln_book.tables import Table
 
 NUM_KERNEL = 50  # samples of the tangent kernel
@@ -38,11 +39,6 @@ def rates(relu: real_data.Trained, data: pictures.Data) -> np.ndarray:
     """Return for which share of the pictures each neuron is on in each context, (neurons, C)."""
     on, contexts = relu.patterns[0], data.contexts[0]
     return np.stack([on[:, contexts == c].mean(axis=1) for c in np.unique(contexts)], axis=1)
-
-
-def by_number(on, mass) -> np.ndarray:
-    """Return the share of the mass in neurons that are on in 0, 1, …, C contexts."""
-    return np.bincount(on.sum(axis=1), mass, minlength=on.shape[1] + 1) / mass.sum()
 
 
 def independent(rate, seed: int) -> np.ndarray:

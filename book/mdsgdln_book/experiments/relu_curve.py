@@ -8,12 +8,12 @@ import numpy as np
 
 from mdsgdln import networks, reln, statistics, sweeps, tasks, theory, training
 from mdsgdln_book.experiments import wide_limit
+from mdsgdln_book.experiments.driven import driven_starts, small_system
 from mdsgdln_book.tables import Table
 
 # MHS App. H: hidden neurons of the ReLU network and of a pathway, step of the summed loss
 NUM_ITEMS, HIDDEN, PATHWAY_HIDDEN, SUM_STEP = 8, 700, 100, 0.001
 NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
-BEGUN = 0.01  # driven neurons are compared when they have learned this share
 
 
 def experiment(contexts: int, scale: float, seed: int) -> dict:
@@ -45,7 +45,7 @@ def experiment(contexts: int, scale: float, seed: int) -> dict:
         "all_but_one": losses(gated, gated_key),
         "closed_free": closed_form(contexts, scale, times, tax=False),
         "closed": closed_form(contexts, scale, times),
-        "driven": driven(task, contexts, relu.init(draw_key, scale), times, rate),
+        "driven": driven(task, contexts, relu.init(draw_key, scale), scale, times, rate),
         "wide_32": wide(32),
         "wide_256": wide(256),
         "wide_1024": wide(1024),
@@ -84,59 +84,13 @@ def closed_form(num_contexts: int, scale: float, times, tax: bool = True):
     return theory.mode_losses(task, common, learned) - num_contexts * jnp.sum(gain, axis=0)
 
 
-def driven(task, num_contexts: int, neurons, times, rate: float):
+def driven(task, num_contexts: int, neurons, scale: float, times, rate: float):
     """Return the prediction of pathways that start where freely drawn, driven neurons say."""
-    network = networks.contextual_pathways(task, num_contexts, num_contexts - 1, PATHWAY_HIDDEN)
-    found = theory.pathway_modes(network, task)
+    build = partial(networks.contextual_pathways, task, num_contexts, num_contexts - 1)
     relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
-    small = networks.contextual_pathways(
-        task, num_contexts, num_contexts - 1, [len(m.singular_values) for m in found.values()]
-    )
-    modes = statistics.modes(task)
-    fit = modes.left * (modes.singular_values / modes.input_variances) @ modes.right.T
-    residual = task.targets - fit @ np.asarray(task.inputs)
-
-    def pathway_weights(common, other):
-        weights = {}
-        for path, mode in zip(small.graph.paths, found.values(), strict=True):
-            root = jnp.sqrt(common if path[1] == "pathway 0" else other)
-            into, out = small.graph.path_edges(path)
-            weights |= {into: root * mode.right.T, out: root * mode.left}
-        return weights
-
-    unit = jnp.mean(neurons[0] ** 2)
-    pair = (neurons, pathway_weights(unit, 0.0))
-    common = unit * _ratio(relu, small, pair, task, task.targets, rate, True)
-    pair = (neurons, pathway_weights(common, unit))
-    other = unit * _ratio(relu, small, pair, task, residual, rate, False)
-    return theory.predict_losses(small, task, pathway_weights(common, other), times, step=rate)
-
-
-@partial(jax.jit, static_argnames=("raw", "num_steps"))
-def _ratio(relu, small, weights, task, pattern, rate, raw, num_steps=3500):
-    """Return what driven neurons have learned over driven pathways, once they have begun.
-
-    Both are driven by the error of the common pathway alone (by the targets while it is raw), so
-    that they do not interact.
-    """
-
-    def common(weights):
-        kept = {edge: w * ("pathway 0" in edge) for edge, w in weights.items()}
-        return small.apply(kept, task.inputs)
-
-    def outputs(neurons, pathways):
-        return relu.apply(neurons, task.inputs), small.apply(pathways, task.inputs)
-
-    def step(state, _):
-        error = task.targets - (0 if raw else common(state[1]))
-        answers, pull = jax.vjp(outputs, *state)
-        slope = pull((error / task.num_samples,) * 2)
-        state = jax.tree.map(lambda w, g: w + rate * g, state, slope)
-        return state, [jnp.sum(pattern * answer) / jnp.sum(pattern**2) for answer in answers]
-
-    _, (neurons, pathways) = jax.lax.scan(step, weights, length=num_steps)
-    reached = jnp.argmax(neurons > BEGUN)
-    return neurons[reached] / pathways[reached]
+    common, (other,) = driven_starts(relu, neurons, task, build, scale, rate)
+    small, weights = small_system(task, build, (scale**2 * common, scale**2 * other))
+    return theory.predict_losses(small, task, weights, times, step=rate)
 
 
 TABLES = {

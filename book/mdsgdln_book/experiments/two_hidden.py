@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from mdsgdln import gates, networks, statistics, tasks, training
+from mdsgdln import discovery, gates, networks, statistics, tasks, training
 
 ITEMS, CONTEXTS = 8, 3
 HIDDEN, SCALE, MODULE = 420, 6e-4, 60  # MHS App. H; of a hidden layer, σ, neurons of a module
@@ -68,7 +68,7 @@ def at_plateaus(losses, recorded):
 
 def shares(incoming, outgoing):
     """Return each neuron's share of ‖w_in‖ ‖w_out‖."""
-    mass = jnp.linalg.norm(incoming, axis=1) * jnp.linalg.norm(outgoing, axis=0)
+    mass = discovery.importance(incoming, outgoing)
     return mass / mass.sum()
 
 

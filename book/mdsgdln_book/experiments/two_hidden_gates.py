@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, networks, sweeps
+from mdsgdln import discovery, networks, sweeps, training
 from mdsgdln_book.experiments.two_hidden import (
     HIDDEN,
     PUBLISHED_RATE,
@@ -114,26 +114,20 @@ def found_late(seed, coarser):
 
 def refreshed(seed, coarser, gates_at):
     """Train a linear network whose gates change at every recording, from the ReLU's start."""
-    weights = RELU.init(key_of(seed), SCALE)
     gates_at = [jnp.asarray(np.stack(layer), bool) for layer in gates_at]
+    edges = chain(ON, ON).graph.edges
+    weights = dict(zip(edges, RELU.init(key_of(seed), SCALE), strict=True))
     losses = _refreshed(weights, gates_at, PUBLISHED_RATE * coarser, coarser)
     return {"losses": np.asarray(losses)[:, 0]}
 
 
 @partial(jax.jit, static_argnames="coarser")
 def _refreshed(weights, gates_at, rate, coarser):
-    network = networks.LinearNetwork(RELU.sizes)
-
     def until_next(weights, now):
-        def loss(weights):
-            outputs = network.apply(weights, TASK.inputs, [gate.astype(float) for gate in now])
-            return jnp.sum((TASK.targets - outputs) ** 2) / (2 * TASK.num_samples)
-
-        def step(weights, _):
-            value, slope = jax.value_and_grad(loss)(weights)
-            return [w - rate * s for w, s in zip(weights, slope, strict=True)], value
-
-        return jax.lax.scan(step, weights, length=PUBLISHED_STEPS // coarser // RECORDINGS)
+        network = chain(*(layer.astype(float) for layer in now))
+        num_steps = PUBLISHED_STEPS // coarser // RECORDINGS
+        run = training.train(network, weights, TASK, rate, num_steps)
+        return run.weights, run.losses
 
     return jax.lax.scan(until_next, weights, gates_at)[1]
 

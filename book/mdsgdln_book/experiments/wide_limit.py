@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from mdsgdln import networks, tasks
+from mdsgdln import networks, tasks, training
 
 
 def tree_task(num_contexts: int, num_items: int = 8) -> tasks.Task:
@@ -79,13 +79,9 @@ def wide_limit(key, task, classes, num_hidden, scale, rate, num_steps, num_repre
     weights = network.init(key, scale * jnp.sqrt(num_hidden / num_representatives))
     members, sizes = classes
 
-    def loss(weights):
+    def loss(network, weights, task):
         missing = task.targets - network.apply(weights, task.inputs)
         errors = missing.ravel() @ members / sizes  # one number per class
         return jnp.sum(sizes * errors**2) / (2 * task.num_samples)
 
-    def step(weights, _):
-        value, slope = jax.value_and_grad(loss)(weights)
-        return jax.tree.map(lambda w, g: w - rate * g, weights, slope), value
-
-    return jax.lax.scan(step, weights, length=num_steps)[1]
+    return training.train(network, weights, task, rate, num_steps, loss=loss).losses

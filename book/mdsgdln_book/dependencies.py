@@ -90,7 +90,9 @@ def files(code: Code) -> set[Path]:
     new = set(named(code)) | {path for path in known if path.stem in code.imports}
     while new:
         found |= new
-        imports = {name for path in new if path.suffix == ".py" for name in read_module(path).imports}
+        imports = {
+            name for path in new if path.suffix == ".py" for name in read_module(path).imports
+        }
         new = {path for path in known if path.stem in imports} - found
     return found
 

@@ -48,8 +48,8 @@ def watch(running: dict[Future, str]) -> None:
         finished, waiting = wait(waiting, timeout=1, return_when=FIRST_COMPLETED)
         done = total - len(waiting)
         for number, future in enumerate(finished, start=done - len(finished) + 1):
+            line = f"{running[future]}: executed in {future.result():.0f} s"
             if not sys.stdout.isatty():
-                line = f"{running[future]}: executed in {future.result():.0f} s"
                 print(f"{line}, {number} of {total} chapters", flush=True)
         now = ", ".join(name for future, name in running.items() if future.running())
         show(f"executed {done} of {total} chapters, {time.monotonic() - begun:.0f} s, now {now}")
@@ -111,7 +111,7 @@ class Execution:
             if is_myst_markdown_notebook(path.read_text(encoding="utf8")):
                 self.keys[name] = key(path)
         known = NbMetadataCollector.get_doc_data(env)
-        return [name for name, now in self.keys.items() if known[name].get("key") != now]
+        return [name for name, now in self.keys.items() if known.get(name, {}).get("key") != now]
 
     def execute_together(self, app, env, docnames: list[str]) -> None:
         """Execute the chapters among some documents, as many at a time as there are cores."""
@@ -128,7 +128,11 @@ class Execution:
                     self.caches[name] = folder
                 elif only in ("", name):
                     running[pool.submit(self.execute, env, name, notebook)] = name
-            watch(running)
+            try:
+                watch(running)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
         for name, (line, cause) in self.failures.items():
             logger.warning("Executing notebook failed: %s", cause, location=(name, line))
 

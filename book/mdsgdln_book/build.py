@@ -28,10 +28,9 @@ class Progress(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Show a step of Sphinx, such as "reading sources... [ 10%] ", and its page."""
         text = re.sub(r"\x1b\[[0-9;]*[mK]", "", record.getMessage()).strip()
-        if "... [" in text:
-            self.step = text
-        else:
-            show(text and f"{self.step} {text}")
+        if "..." in text:
+            self.step, text = text, ""
+        show(f"{self.step} {text}")
 
 
 def build(chapter: str = "") -> bool:
@@ -53,6 +52,7 @@ def build(chapter: str = "") -> bool:
         warningiserror=not chapter,
         keep_going=True,
     )
+    show("")
     return not result
 
 

@@ -73,6 +73,7 @@ def recall(cache: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
             notebook.metadata.update(old.nb.metadata)
             for cell, known in zip(code_cells(notebook), old.nb.cells, strict=True):
                 cell.outputs, cell.execution_count = known.outputs, known.execution_count
+            cache.remove_cache(old.record.pk)
             keep(cache, notebook, old.record.uri, old.record.data["execution_seconds"])
     return bool(records)
 
@@ -145,20 +146,20 @@ class Execution:
     def execute(self, env, name: str, notebook: NotebookNode) -> float:
         """Execute one chapter, keep it, and return the seconds it took."""
         path, begun = Path(env.doc2path(name)), time.monotonic()
+        caches = Path(self.config.execution_cache_path)
+        self.caches[name] = caches / name / self.keys[name]
         try:
             timeout = self.config.execution_timeout
-            error = single_nb_execution(
-                notebook, str(path.parent), timeout, False, config=ENCRYPTED
-            ).err
+            options = {"allow_errors": False, "config": ENCRYPTED}
+            error = single_nb_execution(notebook, str(path.parent), timeout, **options).err
         except DeadKernelError as dead:
             error = dead
-        folder = Path(self.config.execution_cache_path, name, self.keys[name])
+        seconds = time.monotonic() - begun
         if error is not None:
-            folder = Path(self.config.execution_cache_path, "failed", name)
+            self.caches[name] = caches / "failed" / name
             self.failures[name] = what_failed(notebook, error)
-        keep(get_cache(folder), notebook, str(path), time.monotonic() - begun)
-        self.caches[name] = folder
-        return time.monotonic() - begun
+        keep(get_cache(self.caches[name]), notebook, str(path), seconds)
+        return seconds
 
     def choose_cache(self, app, name: str, content: list[str]) -> None:
         """Let MyST-NB find a chapter that has been executed, and execute none by itself."""
@@ -172,6 +173,7 @@ class Execution:
 
     def say_why(self, app, exception) -> None:
         """Let the cause of a failure be what is read last."""
+        show("")
         for name, (line, cause) in self.failures.items():
             print(f"Chapter {name} failed at line {line}, {cause}", file=sys.stderr)
 

@@ -1,22 +1,28 @@
 # make book   builds the book      make test   checks everything
-# Both start from nothing but Python 3.11 or newer and make.
+# make chapter NAME=semantic       builds one page of it
+# All start from nothing but Python 3.11 or newer and make.
 
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 SITE := _build/html
 export JUPYTER_PREFER_ENV_PATH = 1
+# pip says errors only: that it is outdated, or runs as root, is no news of the book.
+export PIP_QUIET = 2
+export PIP_ROOT_USER_ACTION = ignore
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book test references claim tables verify bench reproduce coverage mutations \
+.PHONY: book chapter test references claim tables verify bench reproduce coverage mutations \
     test-nightly test-lowest test-newest pages links test-gpu notebooks publish-notebooks picture \
     workflows serve lab clean
 
-# After a failure the pages are read anew, so that no warning is lost; chapters stay executed.
+# Chapters are executed if something changed that they depend on: book/mdsgdln_book/dependencies.py
 book: $(READY)
-	$(BIN)/jupyter-book build . -W -n --keep-going || { rm -rf _build/.doctrees; exit 1; }
-	$(BIN)/python -m mdsgdln_book.pages.site $(SITE)
-	@echo
-	@echo "The book is built. Open $(SITE)/index.html, or run 'make serve'."
+	@$(BIN)/python -m mdsgdln_book.build
+
+# One page, as it lies in the book; other chapters are not executed: make chapter NAME=semantic
+chapter: $(READY)
+	@$(BIN)/python -m mdsgdln_book.build $(or $(NAME),none)
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -45,7 +51,7 @@ test-lowest test-newest: test-%:
 	$(PYTHON) -m venv _build/$*
 	sed -n 's/^    "\([a-z0-9-]*\).*>=\([0-9.]*\).*/\1$(if $(filter lowest,$*),==,>=)\2/p' \
 	    pyproject.toml book/pyproject.toml > _build/$*/bounds.txt
-	_build/$*/bin/pip install --quiet --upgrade --upgrade-strategy eager \
+	_build/$*/bin/pip install --upgrade --upgrade-strategy eager \
 	    --constraint _build/$*/bounds.txt ".[cluster]" ./book pytest pytest-xdist hypothesis beartype
 	_build/$*/bin/python -m pytest -q -n 2 tests/package \
 	    $(if $(filter lowest,$*),-W ignore::DeprecationWarning)  # of old libraries, in new ones
@@ -81,7 +87,7 @@ links: $(READY)
 
 # Every chapter on a GPU; without one this fails.
 test-gpu: $(READY)
-	$(BIN)/python -m pip install --quiet "jax[cuda13]==$$(sed -n 's/^jax==//p' requirements.txt)"
+	$(BIN)/python -m pip install "jax[cuda13]==$$(sed -n 's/^jax==//p' requirements.txt)"
 	JAX_PLATFORMS=cuda $(BIN)/python -c "import jax; print(jax.devices('cuda'))"
 	JAX_PLATFORMS=cuda $(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 600 tests/references
 
@@ -120,13 +126,14 @@ clean:
 
 # Python's version is checked first, as pip would complain only about packages.
 $(READY): requirements.txt pyproject.toml book/pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -r requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable . --editable book
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	@echo "Installing into .venv what the book needs; this takes some minutes, once."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --upgrade pip
+	@$(BIN)/python -m pip install -r requirements.txt
+	@$(BIN)/python -m pip install --no-deps --no-build-isolation --editable . --editable book
+	@touch $@
 
 .venv/browser-ready: tests/pages/requirements.txt $(READY)
-	$(BIN)/python -m pip install --quiet -r tests/pages/requirements.txt
+	$(BIN)/python -m pip install -r tests/pages/requirements.txt
 	touch $@

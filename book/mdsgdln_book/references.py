@@ -5,6 +5,7 @@
 compared, and nothing else: no pictures, no HTML, no warnings, no metadata that differ every time.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from mdsgdln_book.places import BOOK, ROOT
 REFERENCES = ROOT / "tests" / "references"
 TIMEOUT = 300  # seconds a cell may take
 COMPARED = ("text/plain", "text/markdown", "text/latex")
+HEADER = re.compile(r"---\n(?:(?!---).*\n)*kernelspec:")  # of a page that is a notebook
 RECORD = "application/papermill.record/text/plain"
 
 
 def chapters(book: Path = BOOK) -> dict[str, Path]:
     """The pages that are notebooks, by name: those whose header names a kernel."""
-    pages = sorted(book.glob("*.md"))
-    return {page.stem: page for page in pages if "kernelspec" in jupytext.read(page).metadata}
+    pages = {page.stem: page for page in sorted(book.glob("*.md"))}
+    return {name: page for name, page in pages.items() if HEADER.match(page.read_text("utf8"))}
 
 
 def code_cells(notebook) -> list:

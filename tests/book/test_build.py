@@ -1,4 +1,4 @@
-"""`jupyter-book build .` alone makes the whole site, its pages mended."""
+"""`jupyter-book build .` alone makes the whole site, its pages mended; `make chapter` one page."""
 
 import subprocess
 import sys
@@ -8,6 +8,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
+from mdsgdln_book import build
 from mdsgdln_book.pages import repair, site
 from mdsgdln_book.places import BOOK, ROOT
 
@@ -76,5 +77,30 @@ def test_a_bare_build_mends_its_pages(root):
     (figure,) = pages["xor"].select(".cell_output img")
     assert (figure["width"], figure["height"]) == ("150", "75")
     assert site.site_problems(root) == []
+    (root / ".repaired").unlink()
     repair.repair(root)
     assert files(root) == before
+
+
+ALONE = """
+import pathlib, sys
+from mdsgdln_book import build
+build.ROOT = pathlib.Path.cwd()
+build.BOOK, build.SITE = build.ROOT / "book", build.ROOT / "_build/html"
+sys.exit(build.main("xor"))
+"""
+
+
+def test_one_page_is_built_where_it_lies(root):
+    page = root / "book/xor.html"
+    page.unlink()
+    command = [sys.executable, "-c", ALONE]
+    done = subprocess.run(command, cwd=root.parents[1], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "Open _build/html/book/xor.html, or run 'make serve'.\n"
+    assert page.exists()
+
+
+def test_a_page_has_to_be_known():
+    with pytest.raises(SystemExit, match="expected one of .*semantic.*; got semantics"):
+        build.main("semantics")

@@ -3,7 +3,6 @@
 import math
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -104,7 +103,7 @@ def test_record_and_table(file, shown):
     }
     stored = metadata["claim"]
     assert (stored["value"], stored["verdict"]) == (0.0431, "holds within 0.0431")
-    assert stored["digest"] == recorder.claim_digest(read_claims(file)["demo-time"])
+    assert stored["entry"] == read_claims(file)["demo-time"].entry
     assert table["text/markdown"] == table["text/plain"]
     assert r"Faster at \|Δ\| > $0$." in table["text/markdown"]
     assert "| 2 ± 0.1 | 2.04 | holds |" in table["text/markdown"]
@@ -133,19 +132,6 @@ def test_bad_records(file, shown):
         demo.table()
 
 
-def test_digest_follows_code_and_entry(tmp_path):
-    (tmp_path / "mdsgdln").mkdir()
-    module = tmp_path / "mdsgdln" / "tasks.py"
-    module.write_text("A = 1\n")
-    claim = parse_claim(ENTRY)
-    first = recorder.claim_digest(claim, tmp_path)
-    assert first == recorder.claim_digest(claim, tmp_path)
-    other = parse_claim({**ENTRY, "bound": {"at_most": 0.07}})
-    assert first != recorder.claim_digest(other, tmp_path)
-    module.write_text("A = 2\n")
-    assert first != recorder.claim_digest(claim, tmp_path)
-
-
 def stored(claim, value=0.04, **changes):
     """A recorded value as the ledger finds it."""
     return {**vars(recorder.judge(claim, value, 3, "of the width")), **changes}
@@ -158,7 +144,7 @@ def test_ledger_counts_and_complaints():
     recorded = {
         one.id: [("book/demo", stored(one))],
         two.id: [("book/demo", stored(two, 0.1))],
-        three.id: [("book/demo", stored(three, digest="0"))],
+        three.id: [("book/demo", stored(parse_claim({**ENTRY, "bound": {"at_most": 0.07}})))],
         "stranger": [("book/demo", {})],
     }
     lines, problems = ledger.ledger_lines({c.id: c for c in (one, two, three, four, old)}, recorded)
@@ -180,24 +166,6 @@ def test_ledger_wants_a_claim_in_its_own_chapter():
         {claim.id: claim}, {claim.id: [("book/other", stored(claim))]}
     )
     assert problems == ["claim demo-time is recorded outside its chapter 'demo'"]
-
-
-def test_execution_cache_follows_the_package(tmp_path, monkeypatch):
-    monkeypatch.setattr(ledger, "ROOT", tmp_path)
-    monkeypatch.setattr(ledger, "CLAIMS_FILE", tmp_path / "claims.yml")
-    (tmp_path / "mdsgdln").mkdir()
-
-    def cache():
-        config = SimpleNamespace()
-        ledger.set_cache(SimpleNamespace(outdir=tmp_path / "_build" / "html"), config)
-        return config.nb_execution_cache_path
-
-    paths = [cache(), cache()]
-    for name in ("mdsgdln/training.py", "requirements.txt", "claims.yml"):
-        (tmp_path / name).write_text("changed")
-        paths.append(cache())
-    assert paths[0] == paths[1]
-    assert len(set(paths)) == 4
 
 
 CHAPTER = """---

@@ -1,5 +1,6 @@
-"""Chapters are executed several at a time before a build reads them."""
+"""Chapters are executed before a build reads them, several at a time, and no more than once."""
 
+import re
 import subprocess
 import sys
 import time
@@ -8,15 +9,20 @@ import pytest
 
 CHAPTER = """---
 jupytext: {{text_representation: {{extension: .md, format_name: myst}}}}
-kernelspec: {{name: python3, display_name: Python 3}}
+kernelspec: {{name: python3, display_name: Python 3, language: python}}
 ---
 # {name}
 
 ```{{code-cell}}
+---
+mystnb: {{figure: {{caption: Some words.}}}}
+---
 from pathlib import Path
 import time
-Path("{name}.begun").write_text(str(time.time()))
+with open("{name}.begun", "a") as file:
+    print(time.time(), file=file)
 {code}
+print("printed", "by {name}")
 ```
 """
 
@@ -45,35 +51,53 @@ def project(tmp_path):
     return tmp_path
 
 
-def build(project):
-    """Build with -W; return the exit code and the messages."""
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", ".", "_build/html"]
+def build(project, only=""):
+    """Build with -W, all pages or one; return the exit code and the messages."""
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-D", f"only_chapter={only}"]
+    command += [".", "_build/html", *([f"{only}.md"] if only else [])]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
-def begun(project):
-    """When each chapter was last executed."""
-    return {name: float((project / f"{name}.begun").read_text()) for name in ("one", "two")}
+def begun(project, name):
+    """When a chapter was executed."""
+    path = project / f"{name}.begun"
+    return [float(line) for line in path.read_text().split()] if path.exists() else []
 
 
 def test_chapters_are_executed_together_and_once(project):
     start = time.time()
     code, messages = build(project)
     assert code == 0, messages
-    assert "one: executed in" in messages
-    first = begun(project)
-    assert min(first.values()) > start
-    (project / "two.md").write_text((project / "two.md").read_text() + "\nA sentence more.\n")
+    assert "one: executed in" in messages and ", 2 of 2 chapters" in messages
+    assert all(begun(project, name)[0] > start for name in ("one", "two"))
+    text = (project / "two.md").read_text().replace("Some words", "Others")
+    (project / "two.md").write_text(text + "\nA sentence more.\n")
     code, messages = build(project)
     assert code == 0, messages
-    assert begun(project) == first  # its code is the same, so it comes from the cache
+    assert "1 changed" in messages and "executed in" not in messages
+    page = (project / "_build/html/two.html").read_text()
+    assert "printed by two" in page and "A sentence more." in page
+    assert [len(begun(project, name)) for name in ("one", "two")] == [1, 1]
 
 
-def test_a_chapter_that_fails_fails_the_build(project):
+def test_a_chapter_that_fails_is_executed_once_a_build(project):
     text = CHAPTER.format(name="two", code="raise RuntimeError('said aloud')")
     (project / "two.md").write_text(text)
+    for count in (1, 2):
+        code, messages = build(project)
+        assert code != 0
+        cause = "code cell 1: RuntimeError: said aloud"
+        assert f"two.md:7: WARNING: Executing notebook failed: {cause}" in messages
+        assert not re.search(r"one.md.*WARNING", messages)
+        assert messages.splitlines()[-1] == f"Chapter two failed at line 7, {cause}"
+        assert [len(begun(project, name)) for name in ("one", "two")] == [1, count]
+
+
+def test_one_chapter_alone(project):
+    (project / "one.md").write_text(CHAPTER.format(name="one", code=""))
+    build(project, only="one")
+    assert (project / "_build/html/one.html").exists() and not begun(project, "two")
     code, messages = build(project)
-    assert code != 0
-    assert "two.md: WARNING: Executing notebook failed" in messages
-    assert "one.md: WARNING" not in messages
+    assert code == 0, messages
+    assert [len(begun(project, name)) for name in ("one", "two")] == [1, 1]

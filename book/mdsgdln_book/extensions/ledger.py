@@ -1,12 +1,9 @@
-"""Sphinx extension: the ledger of claims, and an execution cache that knows the package.
+"""Sphinx extension: the ledger of claims.
 
 `{ledger}` lists every claim of claims.yml with the value its chapter recorded while this book was
 built; each row has an anchor, `{ref}` finds it as `claim-<id>`. A claim without a value, a stale
 value or a value for an unknown claim is a warning, so that a build with `-W` fails. `{papers}`
 shows one of the lists of papers.yml with the verdicts of its claims.
-
-MyST-NB's cache of executed chapters looks at their code only. Here it lies in a folder named after
-a digest of the package, so that an edit of the package executes the chapters again.
 """
 
 import json
@@ -20,27 +17,11 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from mdsgdln_book.claims import (
-    CLAIMS_FILE,
-    Claim,
-    claim_digest,
-    code_files,
-    digest_files,
-    markdown_table,
-    read_claims,
-)
+from mdsgdln_book.claims import CLAIMS_FILE, Claim, markdown_table, read_claims
 from mdsgdln_book.papers import PAPERS_FILE, paper_lines, read_papers
-from mdsgdln_book.places import ROOT
 
 logger = logging.getLogger(__name__)
 HEAD = ["claim", "source", "chapter", "bound", "measured", "verdict"]
-
-
-def set_cache(app, config) -> None:
-    """Tie re-reading of pages and the execution cache to the package's digest."""
-    config.package_digest = digest_files([*code_files(ROOT), CLAIMS_FILE], root=ROOT)
-    cache = Path(app.outdir).parent / ".jupyter_cache" / config.package_digest
-    config.nb_execution_cache_path = str(cache)
 
 
 def find_outdated(app, env, added, changed, removed) -> list[str]:
@@ -75,7 +56,7 @@ def pick_value(claim: Claim, values: list[tuple[str, dict]]) -> tuple[dict | Non
         return None, f"claim {claim.id} is recorded outside its chapter {claim.chapter!r}"
     if not own:
         return None, f"claim {claim.id} has no measured value"
-    if own[0]["digest"] != claim_digest(claim):
+    if own[0]["entry"] != claim.entry:
         return None, f"claim {claim.id} has a stale value"
     return own[0], None
 
@@ -140,6 +121,8 @@ class Ledger(SphinxDirective):
     def lines(self, claims: dict[str, Claim], recorded: dict) -> list[str]:
         """What the directive shows, as Markdown."""
         lines, problems = ledger_lines(claims, recorded)
+        if getattr(self.config, "only_chapter", ""):  # the others may not have been executed
+            problems = []
         for problem in problems:
             logger.warning("%s", problem, location=self.get_location())
         return lines
@@ -188,12 +171,10 @@ def add_filter(app, pagename, templatename, context, doctree) -> None:
 
 def setup(app) -> dict:
     """Register the extension."""
-    app.add_config_value("package_digest", "", rebuild="env", types=[str])
     app.add_config_value("ledger_claims", "", rebuild="env", types=[str])
     app.add_config_value("ledger_document", "book/ledger", rebuild="env", types=[str])
     app.add_directive("ledger", Ledger)
     app.add_directive("papers", Papers)
-    app.connect("config-inited", set_cache)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", read_ledger_last)
     app.connect("html-page-context", add_filter)

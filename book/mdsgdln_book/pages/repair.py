@@ -17,15 +17,19 @@ SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Se
 
 
 def repair(root: Path) -> None:
-    """Mend every page and every figure of the built site."""
+    """Mend every figure of the built site, and every page written since this was last done."""
+    done = root / ".repaired"
+    since = done.stat().st_mtime_ns if done.exists() else 0
+    since *= Path(__file__).stat().st_mtime_ns < since
     sizes = {}
     for path in sorted((root / "_images").glob("*.svg")):
         svg = enlarge(path.read_text(encoding="utf8"))
         rewrite(path, svg)
         sizes[path.name] = DRAWN_SIZE.search(svg).groups()
     for path in sorted(root.rglob("*.html")):
-        if "_static" not in path.relative_to(root).parts:
+        if "_static" not in path.relative_to(root).parts and path.stat().st_mtime_ns > since:
             rewrite(path, repaired_page(path.read_text(encoding="utf8"), sizes))
+    done.touch()
 
 
 def rewrite(path: Path, text: str) -> None:

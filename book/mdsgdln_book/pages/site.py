@@ -4,10 +4,13 @@ Reading a page must need no other host, and show no traceback, no raw directive,
 text alternative and no broken internal link.
 """
 
+import hashlib
+import json
 import re
 import sys
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import jupytext
@@ -25,10 +28,12 @@ OTHER_HOST = re.compile(r"^\s*(?:[a-z]+:)?//", re.IGNORECASE)
 RAW_DIRECTIVE = re.compile(r"(?:```+|:::+)\s*\{")
 
 
-@cache
-def parse(path: Path) -> BeautifulSoup:
-    """The page as a tree."""
-    return BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
+class Page(NamedTuple):
+    """What counts of a page: its own problems, its links inside the site, its places."""
+
+    problems: list[str]
+    links: list[str]
+    places: list[str]
 
 
 def style_problems(css: str) -> list[str]:
@@ -75,43 +80,55 @@ def text_problems(page: BeautifulSoup) -> list[str]:
     return found
 
 
-@cache
-def anchors(path: Path) -> frozenset[str]:
-    """Every place of the page that a link can point at."""
-    page = parse(path)
-    names = {node["id"] for node in page.find_all(id=True)}
-    return frozenset(names | {node["name"] for node in page.find_all("a", attrs={"name": True})})
+def read_page(html: str) -> Page:
+    """What counts of a page."""
+    page = BeautifulSoup(html, "html.parser")
+    links = [link["href"] for link in page.find_all("a", href=True)]
+    places = [node["id"] for node in page.find_all(id=True)]
+    places += [node["name"] for node in page.find_all("a", attrs={"name": True})]
+    inside = [link for link in links if not (urlsplit(link).scheme or urlsplit(link).netloc)]
+    return Page(request_problems(page) + text_problems(page), inside, places)
 
 
-def link_problems(page: BeautifulSoup, path: Path, root: Path) -> list[str]:
-    """Links inside the site that lead nowhere."""
+def read_pages(root: Path) -> dict[Path, Page]:
+    """All pages; one that is as it was at the last check is not parsed again."""
+    store, code = root / ".checked", Path(__file__).read_text(encoding="utf8")
+    known = json.loads(store.read_text(encoding="utf8")) if store.exists() else {}
+    pages, kept = {}, {}
+    for path in sorted(root.rglob("*.html")):
+        if "_static" not in path.relative_to(root).parts:
+            html = path.read_text(encoding="utf8")
+            key = hashlib.sha256((code + html).encode()).hexdigest()
+            kept[key] = known.get(key) or read_page(html)
+            pages[path.resolve()] = Page(*kept[key])
+    store.write_text(json.dumps(kept), encoding="utf8")
+    return pages
+
+
+def link_problems(path: Path, pages: Mapping[Path, Page], root: Path) -> list[str]:
+    """Links of a page that lead nowhere in the site."""
     found = []
-    for link in page.find_all("a", href=True):
-        url = urlsplit(link["href"])
-        if url.scheme or url.netloc:
-            continue
-        target = (path.parent / unquote(url.path)).resolve() if url.path else path.resolve()
+    for link in pages[path].links:
+        url = urlsplit(link)
+        target = (path.parent / unquote(url.path)).resolve() if url.path else path
         target = target / "index.html" if target.is_dir() else target
-        if not target.is_file() or not target.is_relative_to(root.resolve()):
-            found.append(f"broken link {link['href']}")
+        if not target.is_file() or not target.is_relative_to(root):
+            found.append(f"broken link {link}")
         elif url.fragment and target.suffix == ".html":
-            if unquote(url.fragment) not in anchors(target):
-                found.append(f"link to a missing place {link['href']}")
+            if target not in pages or url.fragment not in pages[target].places:
+                found.append(f"link to a missing place {link}")
     return found
 
 
 def site_problems(root: Path) -> list[str]:
     """Everything wrong with the built site."""
-    parse.cache_clear()
-    anchors.cache_clear()
-    pages = sorted(root.rglob("*.html"))
-    pages = [page for page in pages if "_static" not in page.relative_to(root).parts]
+    root = root.resolve()
+    pages = read_pages(root)
     if not pages:
         return [f"no pages in {root}"]
     found = []
-    for path in pages:
-        page = parse(path)
-        problems = request_problems(page) + text_problems(page) + link_problems(page, path, root)
+    for path, page in pages.items():
+        problems = page.problems + link_problems(path, pages, root)
         found += [f"{path.relative_to(root)}: {problem}" for problem in problems]
     for path in sorted(root.rglob("*.css")):
         problems = style_problems(path.read_text(encoding="utf8"))

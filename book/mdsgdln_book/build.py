@@ -1,0 +1,78 @@
+"""`make book` and `make chapter`: Jupyter Book without what concerns only itself.
+
+    python -m mdsgdln_book.build [chapter]
+
+Builds all pages, and checks them, or one page as it lies in the book; other chapters are then not
+executed. Every warning of the whole book is an error. `jupyter-book build .` makes the same site.
+"""
+
+import logging
+import re
+import shutil
+import sys
+
+from jupyter_book.sphinx import build_sphinx
+
+from mdsgdln_book.extensions.execution import show
+from mdsgdln_book.pages import site
+from mdsgdln_book.places import BOOK, ROOT
+
+SITE = ROOT / "_build/html"
+
+
+class Progress(logging.Handler):
+    """Shows which page Sphinx reads or writes."""
+
+    step = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a step of Sphinx, such as "reading sources... [ 10%] ", and its page."""
+        text = re.sub(r"\x1b\[[0-9;]*[mK]", "", record.getMessage()).strip()
+        if "..." in text:
+            self.step, text = text, ""
+        show(f"{self.step} {text}")
+
+
+def build(chapter: str = "") -> bool:
+    """Build the site or one page of it; say whether that was possible without a complaint."""
+    logging.getLogger("sphinx.sphinx.util.display").addHandler(Progress())
+    result = build_sphinx(
+        ROOT,
+        SITE,
+        path_config=ROOT / "_config.yml",
+        noconfig=True,
+        confoverrides={
+            "external_toc_path": str(ROOT / "_toc.yml"),
+            "latex_individualpages": False,
+            "nitpicky": True,
+            "only_chapter": f"book/{chapter}" if chapter else "",
+        },
+        filenames=[str(BOOK / f"{chapter}.md")] if chapter else None,
+        quiet=True,
+        warningiserror=not chapter,
+        keep_going=True,
+    )
+    show("")
+    return not result
+
+
+def main(chapter: str = "") -> int:
+    """Build, and say which page to open; 1 if anything is wrong."""
+    known = sorted(page.stem for page in BOOK.glob("*.md"))
+    if chapter and chapter not in known:
+        sys.exit(f"NAME: expected one of {', '.join(known)}; got {chapter}")
+    good = build(chapter)
+    if chapter:
+        page = SITE / f"book/{chapter}.html"
+    else:
+        if not good:  # the pages are read anew, so that no warning is lost; chapters stay executed
+            shutil.rmtree(ROOT / "_build/.doctrees", ignore_errors=True)
+        good = good and site.main(SITE) == 0
+        page = SITE / "index.html"
+    if good:
+        print(f"Open {page.relative_to(ROOT)}, or run 'make serve'.")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

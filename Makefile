@@ -7,13 +7,19 @@ BIN := .venv/bin
 READY := .venv/ready
 SITE := _build/html
 export JUPYTER_PREFER_ENV_PATH = 1
+# What JAX compiles is kept beside what is installed, for this machine: chapters are compiled once for
+# both commands. Two processes may meet at an entry; the one that cannot read it compiles.
+export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/compiled
+export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
+export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
+export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
 # pip says errors only: that it is outdated, or runs as root, is no news of the book.
 export PIP_QUIET = 2
 export PIP_ROOT_USER_ACTION = ignore
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: book chapter test references claim tables verify bench reproduce coverage mutations \
-    test-nightly test-lowest test-newest pages links test-gpu notebooks publish-notebooks picture \
+    nightly test-nightly test-lowest test-newest test-processor pages links test-gpu notebooks publish-notebooks picture \
     workflows serve lab clean
 
 # Chapters are executed if something changed that they depend on: book/mdsgdln_book/dependencies.py
@@ -24,12 +30,14 @@ book: $(READY)
 chapter: $(READY)
 	@$(BIN)/python -m mdsgdln_book.build $(or $(NAME),none)
 
+# Bad input is tried without the run-time checks of types, as by a user: tests/bad_input.py
+BAD_INPUT := bad or named or single_neurons
 test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln
-	$(BIN)/pytest -q -n 2
-	TYPECHECK=off $(BIN)/pytest -q -k "bad or named or single_neurons"  # what a user gets: see tests/bad_input.py
+	$(BIN)/pytest -q -n 2 -k "not ($(BAD_INPUT))"
+	TYPECHECK=off $(BIN)/pytest -q -n 2 -k "$(BAD_INPUT)"
 	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
 	    -n 2 --dist loadfile tests/references
 
@@ -41,6 +49,18 @@ coverage: $(READY)
 # Tests that are too long for every run: a sweep killed twenty times.
 test-nightly: $(READY)
 	$(BIN)/pytest -q -m nightly
+
+# Drawn rows and all chapters, rounded as an older processor does.
+test-processor: export XLA_FLAGS = --xla_cpu_max_isa=SSE4_2
+test-processor: export OPENBLAS_CORETYPE = Nehalem
+test-processor: export NPY_DISABLE_CPU_FEATURES = AVX2 FMA3
+test-processor: $(READY)
+	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k drawn_row
+	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
+	    -n 2 --dist loadfile tests/references
+
+# All that takes too long for every run; some hours.
+nightly: test-nightly coverage test-lowest test-newest test-processor verify mutations
 
 # Which numbers of the package may be wrong by 1 % without a test that notices: an hour.
 mutations: $(READY)

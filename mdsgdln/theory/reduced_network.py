@@ -112,7 +112,7 @@ class ReducedNetwork(NamedTuple):
         squares = (self.targets - self.outputs()) ** 2
         return squares.sum(axis=(-2, -1)) / (2 * self.inputs.shape[1])
 
-    def descent(self, step: Scalar) -> tuple[Array | np.ndarray, Array | np.ndarray]:
+    def _descent(self, step: Scalar) -> tuple[Array | np.ndarray, Array | np.ndarray]:
         """Return f − (η/2) f′f for the flow f: what descent in steps of η follows up to η²."""
         num_samples = self.inputs.shape[1]
         hidden = self.gates * (self.first @ self.inputs)
@@ -156,7 +156,7 @@ class ReducedNetwork(NamedTuple):
 
         def velocity(parameters, weights):
             system = at(parameters, weights)
-            return system.flow() if exact else system.descent(parameters[1])
+            return system.flow() if exact else system._descent(parameters[1])
 
         return integrate(
             velocity,

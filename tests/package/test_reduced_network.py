@@ -48,7 +48,7 @@ def test_descent_is_the_flow_less_half_a_step_of_its_change():
 
     velocity, change = jax.jvp(flow, [(system.first, system.second)], [system.flow()])
     expected = jax.tree.map(lambda v, c: v - step / 2 * c, velocity, change)
-    jax.tree.map(np.testing.assert_allclose, system.descent(step), expected)
+    jax.tree.map(np.testing.assert_allclose, system._descent(step), expected)
 
 
 @pytest.mark.parametrize("step", [0.0, 0.1])

@@ -53,7 +53,7 @@ test-nightly: $(READY)
 # Drawn rows and all chapters, rounded as an older processor does.
 test-processor: export XLA_FLAGS = --xla_cpu_max_isa=SSE4_2
 test-processor: export OPENBLAS_CORETYPE = Nehalem
-test-processor: export NPY_DISABLE_CPU_FEATURES = AVX2 FMA3
+test-processor: export NPY_DISABLE_CPU_FEATURES = X86_V3 X86_V4
 test-processor: $(READY)
 	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k drawn_row
 	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \

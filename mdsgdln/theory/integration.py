@@ -1,7 +1,8 @@
 """One way to integrate every ordinary differential equation of the theory.
 
 Numbers are integrated by SciPy, which compiles nothing. What JAX traces, inside of ``jit``,
-``vmap`` or ``jvp``, is integrated by diffrax: compiled in some seconds, once for many calls.
+``vmap`` or ``jvp``, is integrated by diffrax: compiled in some seconds, once for many calls. Both
+take short steps however little still changes, so that very long times are for the latter.
 """
 
 from collections.abc import Callable

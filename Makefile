@@ -91,6 +91,7 @@ tables: $(READY)
 verify: $(READY)
 	$(BIN)/python -m mdsgdln_book.reproduction verify $(if $(DRAW),--draw $(DRAW)) $(TABLE)
 
+bench: export JAX_ENABLE_COMPILATION_CACHE = false
 bench: $(READY)
 	$(BIN)/python benchmarks $(PART)
 

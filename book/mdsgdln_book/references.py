@@ -12,11 +12,14 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 from mdsgdln_book.places import BOOK, ROOT
 
 REFERENCES = ROOT / "tests" / "references"
 TIMEOUT = 300  # seconds a cell may take
+# Where a kernel is reached without encryption, it complains.
+ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})
 COMPARED = ("text/plain", "text/markdown", "text/latex")
 HEADER = re.compile(r"---\n(?:(?!---).*\n)*kernelspec:")  # of a page that is a notebook
 RECORD = "application/papermill.record/text/plain"
@@ -73,6 +76,7 @@ def execute(source: Path):
         kernel_name="python3",
         coalesce_streams=True,
         resources={"metadata": {"path": str(source.parent)}},
+        config=ENCRYPTED,
     )
     return client.execute()
 

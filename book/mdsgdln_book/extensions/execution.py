@@ -23,14 +23,11 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from sphinx.environment import CONFIG_OK
 from sphinx.util import logging
-from traitlets.config import Config
 
 from mdsgdln_book.dependencies import key
-from mdsgdln_book.references import code_cells
+from mdsgdln_book.references import ENCRYPTED, code_cells
 
 MOST_KERNELS = 4  # at a time: each needs up to 2 GB of memory
-# Where a kernel is reached without encryption, it complains.
-ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})
 
 logger = logging.getLogger(__name__)
 

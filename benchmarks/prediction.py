@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from timing import interleaved
 
-from mdsgdln import reln, tasks, theory, training
+from mdsgdln import networks, reln, tasks, theory, training
 
 NUM_STEPS, SCALE = 8001, 0.005 / 700
 CASES = {f"{number} contexts": (number, None) for number in (3, 4, 5)}

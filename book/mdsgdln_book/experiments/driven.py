@@ -10,8 +10,9 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from mdsgdln import statistics, theory
+from mdsgdln import networks, statistics, tasks, theory
 
 MOST_STEPS = 4000  # after which neurons are compared that have not learned enough
 
@@ -21,11 +22,12 @@ def small_system(task, build, starts):
 
     Args:
         task: what the network is for.
-        build: takes the number of neurons of a pathway, or one for each; returns the network.
+        build: takes the task and ``num_hidden``, the number of neurons of a pathway, or one for
+            each; returns the network.
         starts: strengths of the modes of the common pathway, and of the others.
     """
-    found = theory.pathway_modes(build(1), task).values()
-    network = build([len(modes.singular_values) for modes in found])
+    found = theory.pathway_modes(build(task, num_hidden=1), task).values()
+    network = build(task, num_hidden=[len(modes.singular_values) for modes in found])
     weights = {}
     for path, modes in zip(network.graph.paths, found, strict=True):
         root = jnp.sqrt(starts[0] if path[1] == "pathway 0" else starts[1])
@@ -34,12 +36,17 @@ def small_system(task, build, starts):
     return network, weights
 
 
-def driven_starts(relu, neurons, task, build, scale, rate, levels=(0.01,)):
+def driven_starts(neurons, task, build, scale, rate, levels=(0.01,)):
     """Return the starts, in σ², of the common and of the other pathways that match the neurons.
 
     The common one is matched on the targets, when the neurons have learned 1 % of them; the others
     on what it leaves of them, at each of ``levels``, shares that increase.
     """
+    basis, values, _ = np.linalg.svd(task.targets, full_matrices=False)
+    basis = basis[:, values > 1e-12 * values[0]]  # of the targets: no error ever leaves their span
+    task = tasks.Task(task.inputs, basis.T @ task.targets)
+    neurons = [neurons[0], basis.T @ neurons[1]]
+    relu = networks.ReLUNetwork((len(task.inputs), len(neurons[0]), len(task.targets)))
     grow = partial(_grow, relu, neurons, task, rate=rate)
     start = small_system(task, build, (scale**2, 0.0))
     (common,) = grow(*start, pattern=task.targets, levels=jnp.array([0.01]), raw=True)

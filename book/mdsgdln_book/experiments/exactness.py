@@ -117,9 +117,9 @@ def from_starts(contexts: int, scale: float, seed: int) -> dict:
     counted = hidden / 4, hidden / (2 * contexts)
 
     def driven(cost):
-        build = partial(all_but_one, task, contexts, cost=cost)
+        build = partial(all_but_one, num_contexts=contexts, cost=cost)
         rate = SUM_STEP * task.num_samples
-        common, (contextual,) = driven_starts(relu, weights, task, build, scale, rate)
+        common, (contextual,) = driven_starts(weights, task, build, scale, rate)
         return common, contextual
 
     starts = {

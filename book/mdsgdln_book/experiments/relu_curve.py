@@ -86,9 +86,10 @@ def closed_form(num_contexts: int, scale: float, times, tax: bool = True):
 
 def driven(task, num_contexts: int, neurons, scale: float, times, rate: float):
     """Return the prediction of pathways that start where freely drawn, driven neurons say."""
-    build = partial(networks.contextual_pathways, task, num_contexts, num_contexts - 1)
-    relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
-    common, (other,) = driven_starts(relu, neurons, task, build, scale, rate)
+    build = partial(
+        networks.contextual_pathways, num_contexts=num_contexts, subset_size=num_contexts - 1
+    )
+    common, (other,) = driven_starts(neurons, task, build, scale, rate)
     small, weights = small_system(task, build, (scale**2 * common, scale**2 * other))
     return theory.predict_losses(small, task, weights, times, step=rate)
 

@@ -98,8 +98,14 @@ class ReducedNetwork(NamedTuple):
 
     def flow(self) -> tuple[Array | np.ndarray, Array | np.ndarray]:
         """Return (Ẇ₁, Ẇ₂), MHS Eq. 3 with all pathways at once."""
+        return self._flow_from(*self._hidden_and_error())
+
+    def _hidden_and_error(self) -> tuple:
+        """Return the hidden activity, and the errors over the number of samples."""
         hidden = self.gates * (self.first @ self.inputs)
-        error = (self.targets - self.second @ hidden) / self.inputs.shape[1]
+        return hidden, (self.targets - self.second @ hidden) / self.inputs.shape[1]
+
+    def _flow_from(self, hidden, error) -> tuple:
         first = self.gates * (self.second.T @ error) @ self.inputs.T
         return first * self.first_mask, (error @ hidden.T) * self.second_mask
 
@@ -114,12 +120,10 @@ class ReducedNetwork(NamedTuple):
 
     def _descent(self, step: Scalar) -> tuple[Array | np.ndarray, Array | np.ndarray]:
         """Return f − (η/2) f′f for the flow f: what descent in steps of η follows up to η²."""
-        num_samples = self.inputs.shape[1]
-        hidden = self.gates * (self.first @ self.inputs)
-        error = (self.targets - self.second @ hidden) / num_samples
-        first, second = self.flow()
+        hidden, error = self._hidden_and_error()
+        first, second = self._flow_from(hidden, error)
         hidden_change = self.gates * (first @ self.inputs)
-        error_change = -(second @ hidden + self.second @ hidden_change) / num_samples
+        error_change = -(second @ hidden + self.second @ hidden_change) / self.inputs.shape[1]
         back_change = second.T @ error + self.second.T @ error_change
         first_change = (self.gates * back_change) @ self.inputs.T * self.first_mask
         second_change = error_change @ hidden.T + error @ hidden_change.T
@@ -200,14 +204,19 @@ def _neurons(found: Modes, start, gate, input_rows, output_rows, task: Task) -> 
     return start @ right.T, left @ start.T, gates, first_mask.T, second_mask
 
 
+def _span(targets: Numbers) -> np.ndarray:
+    """Return an orthonormal basis of what the targets span, as columns."""
+    basis, values, _ = np.linalg.svd(targets, full_matrices=False)
+    return basis[:, values > 1e-12 * values[0]]
+
+
 def _in_target_space(system: Any) -> ReducedNetwork:
     """Return the system in coordinates of the targets' span, which its outputs never leave.
 
     Its arrays may be of NumPy or of JAX.
     """
     targets = np.asarray(system.targets)
-    basis, values, _ = np.linalg.svd(targets, full_matrices=False)
-    basis = basis[:, values > 1e-12 * values[0]]
+    basis = _span(targets)
     second = basis.T @ system.second
     return system._replace(
         second=second, second_mask=np.ones(second.shape), targets=basis.T @ targets

@@ -10,9 +10,9 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from mdsgdln import networks, statistics, tasks, theory
+from mdsgdln.theory.reduced_network import _span
 
 MOST_STEPS = 4000  # after which neurons are compared that have not learned enough
 
@@ -42,8 +42,7 @@ def driven_starts(neurons, task, build, scale, rate, levels=(0.01,)):
     The common one is matched on the targets, when the neurons have learned 1 % of them; the others
     on what it leaves of them, at each of ``levels``, shares that increase.
     """
-    basis, values, _ = np.linalg.svd(task.targets, full_matrices=False)
-    basis = basis[:, values > 1e-12 * values[0]]  # of the targets: no error ever leaves their span
+    basis = _span(task.targets)  # which no error ever leaves
     task = tasks.Task(task.inputs, basis.T @ task.targets)
     neurons = [neurons[0], basis.T @ neurons[1]]
     relu = networks.ReLUNetwork((len(task.inputs), len(neurons[0]), len(task.targets)))

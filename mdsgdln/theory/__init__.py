@@ -1,20 +1,31 @@
 """What the data alone predict: closed-form trajectories, random starts, the path sum."""
 
+from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import contextual_closed_form, learning_time
 from mdsgdln.theory.paths import path_gradient
 from mdsgdln.theory.prediction import predict_losses
 from mdsgdln.theory.race import PathwayRace, pathway_modes, pathway_race, pathway_strengths
 from mdsgdln.theory.reduced_network import ReducedNetwork
+from mdsgdln.theory.reduction import exact_reduction
 from mdsgdln.theory.shared_edges import SharedRace, decoupled_weights, shared_race
-from mdsgdln.theory.starts import expected_initial_strength, measured_initial_strength
+from mdsgdln.theory.starts import (
+    balanced_weights,
+    expected_initial_strength,
+    measured_initial_strength,
+)
 from mdsgdln.theory.trajectories import mode_losses, mode_trajectory
 
 __all__ = [
+    "Applicability",
+    "Condition",
     "PathwayRace",
     "ReducedNetwork",
     "SharedRace",
+    "applicability",
+    "balanced_weights",
     "contextual_closed_form",
     "decoupled_weights",
+    "exact_reduction",
     "expected_initial_strength",
     "learning_time",
     "measured_initial_strength",

@@ -1,7 +1,13 @@
-"""The small gated network that stands for a two-layer one: a hidden neuron per mode of a pathway.
+"""The small gated network that learns as a two-layer one does, at any width.
 
-Each pathway's hidden neurons are replaced by one neuron per mode of its effective dataset, started
-at the strength that the weights give the mode. Its singular vectors are free to turn.
+From given weights it is the result of ``exact_reduction``. All that this depends on are
+the products W₁ᵀW₁, W₂W₂ᵀ and W₂W₁ of every pathway. Wide Gaussian weights have Hσ₁² 1, Hσ₂² 1 and
+0, with a relative scatter of 1/√H, and so has the small network that stands for all of them: the
+inputs' directions and the outputs' are orthogonal in its hidden space. A mode's
+c = (W₁v + W₂ᵀu)/2 has ‖c‖² = H(σ₁² + σ₂²)/4 then, and nothing requires σ to be small.
+
+Directions in which no sample lies, or to which no drive Σ^yx points, are left out: nothing happens
+there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,32 +21,33 @@ from jaxtyping import Array, Float, PyTree
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.networks import GatedNetwork
-from mdsgdln.statistics import Modes, _path_gate, effective_dataset, modes
+from mdsgdln.statistics import _path_gate, effective_dataset
 from mdsgdln.tasks import Task
 from mdsgdln.theory.integration import integrate
-from mdsgdln.theory.starts import expected_initial_strength
+from mdsgdln.theory.reduction import _check_two_layer, _is_given, exact_reduction
+from mdsgdln.theory.starts import balanced_weights
 
 TOLERANCE = 1e-8  # of the integration, relative
 
 
 class ReducedNetwork(NamedTuple):
-    """A small gated system: one hidden neuron per mode of each pathway.
+    """A small gated system, the hidden neurons of all pathways one below the other.
 
     Attributes:
-        first: W₁, shape (modes, N_in).
-        second: W₂, shape (N_out, modes).
-        gates: g, the path gate of each neuron, shape (modes, P).
-        first_mask: 1 where a neuron's pathway sees the input, shape (modes, N_in).
-        second_mask: 1 where it ends, shape (N_out, modes).
+        first: W₁, shape (H, N_in).
+        second: W₂, shape (N_out, H).
+        gates: g, the path gate of each neuron, shape (H, P).
+        first_mask: 1 where a neuron's pathway sees the input, shape (H, N_in).
+        second_mask: 1 where it ends, shape (N_out, H).
         inputs: X, shape (N_in, P).
-        targets: Y, shape (N_out, P).
+        targets: Y, shape (N_out, P), in the coordinates of the outputs' space.
     """
 
-    first: Float[Array, "modes N_in"]
-    second: Float[Array, "N_out modes"]
-    gates: Float[Array, "modes P"]
-    first_mask: Float[Array, "modes N_in"]
-    second_mask: Float[Array, "N_out modes"]
+    first: Float[Array, "H N_in"]
+    second: Float[Array, "N_out H"]
+    gates: Float[Array, "H P"]
+    first_mask: Float[Array, "H N_in"]
+    second_mask: Float[Array, "N_out H"]
     inputs: Float[Array, "N_in P"]
     targets: Float[Array, "N_out P"]
 
@@ -50,50 +57,43 @@ class ReducedNetwork(NamedTuple):
     ) -> "ReducedNetwork | None":
         """Return the small system that stands for a network; None where no pathway has a mode.
 
+        From σ alone it stands for wide networks; ``applicability`` says how wide is wide. A single
+        pathway with fewer neurons than modes learns those for which it has room, see
+        ``balanced_weights``.
+
         Args:
             network: every hidden node has one edge in and one edge out; gates one per sample.
             task: what it is trained on.
             scale: σ of the initial weights, one per edge, or the initial weights themselves.
 
         Raises:
-            ValueError: a network that is not two-layer, a gate per neuron, or bad numbers.
+            ValueError: a network that is not two-layer, a gate per neuron, bad numbers, σ = 0, or
+                from σ alone several pathways of which one has fewer neurons than modes.
         """
         checks.instance("network", network, GatedNetwork)
         network = network._reading(task)
         graph = network.graph
-        middle = [n for n, _ in graph.sizes if n not in graph.input_nodes + graph.output_nodes]
-        if any(len(path) != 3 for path in graph.paths) or len(graph.paths) != len(middle):
-            raise ValueError(
-                "network: expected hidden nodes with one edge in and one edge out and no other "
-                f"edge, got {list(graph.edges)!r:.120}"
-            )
+        _check_two_layer(network)
         by_edge: Any = scale  # {edge: σ or matrix}
-        given = isinstance(scale, Mapping) and any(np.ndim(value) == 2 for value in scale.values())
-        if given:
-            network._check_weights(by_edge)
+        if _is_given(scale):
+            _, by_edge = exact_reduction(network, by_edge)
         else:
-            by_edge = dict(zip(graph.edges, checks.scales(scale, graph.edges), strict=True))
+            by_edge = _expected_weights(network, task, checks.initial_scales(scale, graph.edges))
+            if by_edge is None:
+                return None
         rows, parts = graph.node_rows, []
         for path in graph.paths:
-            found = modes(effective_dataset(network, task, path))
-            ends = [by_edge[edge] for edge in graph.path_edges(path)]
-            if given:
-                start = _measured(found, *map(jnp.asarray, ends))
-            else:
-                strength = expected_initial_strength(graph.neurons[path[1]], ends)
-                start = strength**0.5 * np.eye(len(found.singular_values))
+            first, second = (by_edge[edge] for edge in graph.path_edges(path))
             with jax.ensure_compile_time_eval():  # known gates stay known when compiled
                 gate = _path_gate(network, path, task.num_samples)
-            parts.append(_neurons(found, start, gate, rows[path[0]], rows[path[-1]], task))
-        if not sum(len(part[0]) for part in parts):
-            return None
+            parts.append(_neurons(first, second, gate, rows[path[0]], rows[path[-1]], task))
         first, second, gates, first_mask, second_mask = (
             _concatenated(pieces, axis)
             for pieces, axis in zip(zip(*parts, strict=True), (0, 1, 0, 0, 1), strict=True)
         )
         system = cls(first, second, gates, first_mask, second_mask, task.inputs, task.targets)
         if len(graph.output_nodes) == 1:
-            system = _in_target_space(system)
+            system = _in_output_space(system)
         return jax.tree.map(jnp.asarray, system)
 
     def flow(self) -> tuple[Array | np.ndarray, Array | np.ndarray]:
@@ -179,45 +179,72 @@ def _concatenated(pieces: Sequence[Numbers], axis: int) -> Any:
     return (jnp if traced else np).concatenate(pieces, axis=axis)
 
 
-@jax.jit
-def _measured(
-    found: Modes, first: Float[Array, "H N_in"], second: Float[Array, "N_out H"]
-) -> Float[Array, "modes modes"]:
-    """Return the c_α of a draw in an orthonormal basis of the hidden space that they span.
+def _expected_weights(network: GatedNetwork, task: Task, scales: list[Scalar]) -> dict | None:
+    """Return weights with the expected products of Gaussian ones; None where nothing has a mode.
 
-    A pathway is linear, so turning its hidden space changes nothing: as many neurons as modes do.
+    A pathway with fewer neurons than modes has the balanced weights of those that it can learn.
     """
-    directions = (first @ found.right + second.T @ found.left) / 2  # columns c_α, (H, modes)
-    num_modes = directions.shape[1]
-    _, turned = jnp.linalg.qr(directions)
-    return jnp.zeros((num_modes, num_modes)).at[: len(turned)].set(turned)
+    graph, by_edge = network.graph, dict(zip(network.graph.edges, scales, strict=True))
+    data = {path: effective_dataset(network, task, path) for path in graph.paths}
+    drives = {
+        path: np.asarray(data[path].targets) @ np.asarray(data[path].inputs).T for path in data
+    }
+    if not any(drive.any() for drive in drives.values()):
+        return None
+    narrow = [path for path in data if _num_modes(drives[path]) > graph.neurons[path[1]]]
+    weights = balanced_weights(network, task, by_edge) if narrow else {}
+    for path in data:
+        if path in narrow:
+            continue
+        into, out = graph.path_edges(path)
+        inputs = _span(np.asarray(data[path].inputs))
+        outputs = _span(np.hstack([drives[other] for other in data if other[-1] == path[-1]]))
+        root, numbers = graph.neurons[path[1]] ** 0.5, inputs.shape[1] + outputs.shape[1]
+        weights[into] = by_edge[into] * root * np.eye(numbers, inputs.shape[1]) @ inputs.T
+        second = outputs @ np.eye(outputs.shape[1], numbers, inputs.shape[1])
+        weights[out] = by_edge[out] * root * second
+    return weights
 
 
-def _neurons(found: Modes, start, gate, input_rows, output_rows, task: Task) -> tuple:
-    """Return one pathway's W₁ = Σ c vᵀ, W₂ = Σ u cᵀ, gates and masks in the full spaces."""
-    num_modes = len(found.singular_values)
-    right, first_mask = np.zeros((2, len(task.inputs), num_modes))
-    left, second_mask = np.zeros((2, len(task.targets), num_modes))
-    right[np.array(input_rows)], first_mask[np.array(input_rows)] = found.right, 1
-    left[np.array(output_rows)], second_mask[np.array(output_rows)] = found.left, 1
-    gates = np.tile(np.asarray(gate), (num_modes, 1))
-    return start @ right.T, left @ start.T, gates, first_mask.T, second_mask
+def _num_modes(drive: np.ndarray) -> int:
+    """Return the number of modes of a drive Σ^yx, as ``statistics.modes`` counts them."""
+    values = np.linalg.svd(drive, compute_uv=False)
+    return int((values > 1e-6 * values[0]).sum()) if values[0] else 0
 
 
-def _span(targets: Numbers) -> np.ndarray:
-    """Return an orthonormal basis of what the targets span, as columns."""
-    basis, values, _ = np.linalg.svd(targets, full_matrices=False)
-    return basis[:, values > 1e-12 * values[0]]
-
-
-def _in_target_space(system: Any) -> ReducedNetwork:
-    """Return the system in coordinates of the targets' span, which its outputs never leave.
-
-    Its arrays may be of NumPy or of JAX.
-    """
-    targets = np.asarray(system.targets)
-    basis = _span(targets)
-    second = basis.T @ system.second
-    return system._replace(
-        second=second, second_mask=np.ones(second.shape), targets=basis.T @ targets
+def _neurons(first, second, gate, input_rows, output_rows, task: Task) -> tuple:
+    """Return one pathway's weights, gates and masks in the full spaces of inputs and outputs."""
+    number, (num_inputs, num_outputs) = len(first), (len(task.inputs), len(task.targets))
+    into, out = (
+        np.eye(num_inputs)[np.array(input_rows)],
+        np.eye(num_outputs)[:, np.array(output_rows)],
     )
+    first_mask = np.tile(into.sum(axis=0), (number, 1))
+    second_mask = np.tile(out.sum(axis=1)[:, None], (1, number))
+    return (
+        first @ into,
+        out @ second,
+        np.tile(np.asarray(gate), (number, 1)),
+        first_mask,
+        second_mask,
+    )
+
+
+def _span(columns: Numbers) -> np.ndarray:
+    """Return an orthonormal basis of what columns span."""
+    basis, values, _ = np.linalg.svd(columns, full_matrices=False)
+    return basis[:, values > 1e-12 * max(values[0], np.finfo(float).tiny)]
+
+
+def _in_output_space(system: Any) -> ReducedNetwork:
+    """Return the system in coordinates of what targets and outgoing weights span.
+
+    Outputs never leave that space. Its arrays may be of NumPy or of JAX; traced weights may point
+    anywhere.
+    """
+    if isinstance(system.second, jax.core.Tracer):
+        return system
+    parts = [np.asarray(part, float) for part in (system.targets, system.second)]
+    basis = _span(np.hstack([part / (np.linalg.norm(part) or 1.0) for part in parts]))
+    second, targets = (basis.T @ part for part in (system.second, parts[0]))
+    return system._replace(second=second, second_mask=np.ones(second.shape), targets=targets)

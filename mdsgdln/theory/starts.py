@@ -1,13 +1,18 @@
 """How strong a mode starts in a random network: no constant to fit."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
-from mdsgdln.statistics import Modes
+from mdsgdln.networks import GatedNetwork, LinearNetwork
+from mdsgdln.statistics import Modes, effective_dataset, modes
+from mdsgdln.tasks import Task
+from mdsgdln.theory.reduction import _as_graph, _check_two_layer, _is_given
 
 
 def expected_initial_strength(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
@@ -73,3 +78,83 @@ def measured_initial_strength(
     checks.of_shape("second", second, (len(modes.left), len(first)))
     grown = (first @ modes.right + second.T @ modes.left) / 2  # c_α, (H, modes)
     return jnp.sum(grown**2, axis=0)
+
+
+def balanced_weights(
+    network: GatedNetwork | LinearNetwork, task: Task, scale: Scalar | Mapping | Sequence
+) -> Any:
+    """Return the effective balanced weights: of random ones, what grows.
+
+    W₁ = Σ c_α v_αᵀ and W₂ = Σ u_α c_αᵀ for every pathway, u and v the modes of its effective
+    dataset. Given weights have c_α = (W₁v_α + W₂ᵀu_α)/2; from σ alone, c_α are orthogonal with
+    ‖c_α‖² = H(σ₁² + σ₂²)/4. That is where the closed forms start, and for small weights where
+    training soon is: ``predict_losses(network, task, balanced_weights(network, task, scale),
+    times)``.
+
+    With fewer neurons than modes, a single pathway of σ gets the modes with the largest s. They are
+    learned one after the other, each in the hidden directions that the earlier ones left free:
+    after k of them ‖c‖² = (H − k)(σ₁² + σ₂²)/4. What stays is the best map of rank H if these modes
+    are those with the largest s²/d, too.
+
+    Args:
+        network: every hidden node has one edge in and one edge out; gates one per sample.
+        task: what it is trained on.
+        scale: σ of the initial weights, one per edge (layer), or the initial weights themselves.
+
+    Returns:
+        weights as from ``network.init``.
+
+    Raises:
+        ValueError: a network that is not two-layer, bad numbers, σ = 0, or from σ alone fewer
+            neurons than modes where what is learned depends on the draw: in one of several
+            pathways, or where the fastest modes are not those that lower the loss most.
+    """
+    by_edge: Any
+    gated, by_edge = _as_graph(network, scale)
+    gated = gated._reading(task)
+    graph = gated.graph
+    weights: dict[Any, Any] = {}
+    _check_two_layer(gated)
+    given = _is_given(by_edge)
+    if given:
+        gated._check_weights(by_edge)
+    else:
+        scales = checks.initial_scales(by_edge, graph.edges)
+        by_edge = dict(zip(graph.edges, scales, strict=True))
+    for path in graph.paths:
+        into, out = graph.path_edges(path)
+        found, number = modes(effective_dataset(gated, task, path)), graph.neurons[path[1]]
+        if given:
+            grown = (
+                by_edge[into] @ found.right + by_edge[out].T @ found.left
+            ) / 2  # c_α, (H, modes)
+        else:
+            free = _free_directions(found, number, alone=len(graph.paths) == 1)
+            strengths = expected_initial_strength(1, (by_edge[into], by_edge[out])) * free
+            grown = np.eye(number, (free > 0).sum()) @ jnp.diag(strengths**0.5)[free > 0]
+        weights |= {into: grown @ found.right.T, out: found.left @ grown.T}
+    if isinstance(network, LinearNetwork):
+        return list(weights.values())
+    return {edge: weights[edge] for edge in graph.edges}
+
+
+def _free_directions(found: Modes, num_hidden: int, alone: bool) -> Float[np.ndarray, " modes"]:
+    """Return for how many hidden directions a mode's start counts, 0 if it is not learned.
+
+    Raises:
+        ValueError: fewer neurons than modes, and what is learned depends on the draw.
+    """
+    speeds = found.singular_values
+    if len(speeds) <= num_hidden:
+        return np.full(len(speeds), float(num_hidden))
+    gains = speeds**2 / found.input_variances
+    level = np.round(speeds / speeds[0], 6)
+    fastest = np.lexsort((gains, -level))[:num_hidden]  # of equally fast ones, the least gain
+    if not alone or gains[fastest].sum() < np.sort(gains)[-num_hidden:].sum() * (1 - 1e-6):
+        raise ValueError(
+            f"network: expected a neuron per mode, {len(speeds)}, got {num_hidden}: which modes "
+            "such a pathway learns depends on the draw; give the initial weights in place of σ"
+        )
+    free = np.zeros(len(speeds))
+    free[fastest] = num_hidden - np.arange(num_hidden)
+    return free

@@ -235,7 +235,7 @@ def test_gates_agree_whatever_their_order(seed, order):
 def test_the_order_of_contexts_does_not_matter(order):
     """Contexts renamed, in inputs, targets and gates alike: the loss is predicted the same."""
     task = tasks.contextual(3, 4)
-    network = contextual_pathways(task, 3, 2, 8)
+    network = contextual_pathways(task, 3, 2, 100)
     items, rows = np.arange(4), len(task.targets) // 4
     inputs = task.inputs[np.concatenate([items, 4 + order])]
     blocks = [np.arange(block * rows, (block + 1) * rows) for block in range(4)]

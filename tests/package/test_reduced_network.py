@@ -6,38 +6,118 @@ import numpy as np
 import pytest
 from bad_input import BAD_INPUT
 
-from mdsgdln import networks, tasks, theory
+from mdsgdln import networks, statistics, tasks, theory, training
 from mdsgdln.theory import ReducedNetwork
 
 KEY = jax.random.key(0)
 TASK = tasks.contextual(2, 4)
 NETWORK = networks.contextual_pathways(TASK, 2, 1, 6)
 WEIGHTS = NETWORK.init(KEY, 0.2)
+WIDE = networks.contextual_pathways(TASK, 2, 1, 300)
 
 
-def descended(system, rate, num_steps):
-    """Losses of gradient descent in steps of ``rate``, the gradient by autodiff."""
+def random_case(seed):
+    """Four inputs, three outputs, six samples, three pathways of two or nine neurons, and weights.
 
-    def loss(weights):
-        return system._replace(first=weights[0], second=weights[1]).loss()
+    Two neurons are fewer than modes, nine more than inputs and outputs together.
+    """
+    rng = np.random.default_rng(seed)
+    task = tasks.Task(rng.normal(size=(4, 6)), rng.normal(size=(3, 6)))
+    gates = rng.integers(0, 2, (3, 6))
+    gates[0] = gates[:, 0] = 1
+    network = networks.pathways(task, gates, (2, 9)[seed % 2])
+    return network, task, network.init(jax.random.key(seed), 0.01 * 30 ** rng.random())
 
-    weights, masks, losses = (system.first, system.second), (system.first_mask, 1.0), []
-    for _ in range(num_steps):
-        value, gradient = jax.value_and_grad(loss)(weights)
-        losses.append(value)
-        weights = jax.tree.map(lambda w, g, mask: w - rate * g * mask, weights, gradient, masks)
-    return np.array(losses)
+
+def distances(network, weights, task, rate):
+    """Largest errors of the flow and of the flow corrected for the step, up to t = 8."""
+    losses = training.train(network, weights, task, rate, round(8 / rate) + 1).losses
+    times = rate * np.arange(len(losses))
+    predicted = (theory.predict_losses(network, task, weights, times, step) for step in (0, rate))
+    return np.array([abs(curve - losses).max() for curve in predicted])
 
 
-def test_evolution_is_descent_to_second_order():
-    system, rate = ReducedNetwork.of(NETWORK, TASK, WEIGHTS), 0.1
-    losses = descended(system, rate, 200)
-    times = rate * np.arange(200)
-    flow, steps = system.evolve(times), system.evolve(times, rate)
-    assert losses[-1] < 0.1 * losses[0]
-    assert abs(flow - losses).max() > 0.005 * losses[0]
-    assert abs(steps - losses).max() < 0.1 * abs(flow - losses).max()
-    np.testing.assert_array_equal(flow, theory.predict_losses(NETWORK, TASK, WEIGHTS, times))
+@pytest.mark.parametrize("seed", range(30))
+def test_given_weights_are_reduced_exactly(seed):
+    """Descent of both agrees; flow differs from it by the step, corrected by its square."""
+    network, task, weights = random_case(seed)
+    small, small_weights = theory.exact_reduction(network, weights)
+    assert set(small.graph.neurons.values()) == {4, 3, *((2,), (7,))[seed % 2]}
+    whole, reduced = (
+        training.train(*case, task, 0.04, 201).losses
+        for case in ((network, weights), (small, small_weights))
+    )
+    np.testing.assert_allclose(reduced, whole, rtol=0, atol=1e-10)
+    once, half = (distances(network, weights, task, rate) for rate in (0.04, 0.02))
+    assert (np.array([1.9, 3.8]) < once / half).all() and (once / half < [2.3, 4.6]).all()
+
+
+def test_deeper_networks_shrink_where_a_layer_is_wider_than_its_neighbours():
+    task = tasks.semantic("tree", 8)
+    gate = np.random.default_rng(0).random((15, 8))
+    edges = [("x", "h"), ("h", "k"), ("k", "y"), ("x", "y"), ("h", "y")]
+    gated = networks.GatedNetwork(
+        {"x": 8, "h": 50, "k": 4, "y": 15}, edges, {"h": [1, 1, 0, 1, 1, 1, 0, 1]}, {edges[4]: gate}
+    )
+    for network, sizes in (
+        (networks.LinearNetwork((8, 60, 20, 15)), [8, 28, 20, 15]),
+        (gated, [8, 27, 4, 15]),
+    ):
+        weights = network.init(KEY, 0.15)
+        small, small_weights = theory.exact_reduction(network, weights)
+        found = (
+            small.sizes if isinstance(small, networks.LinearNetwork) else dict(small.graph.sizes)
+        )
+        assert list(getattr(found, "values", found.__iter__)()) == sizes
+        outputs = network.apply(weights, task.inputs)
+        np.testing.assert_allclose(small.apply(small_weights, task.inputs), outputs, atol=1e-12)
+        once, half = (distances(network, weights, task, rate) for rate in (0.04, 0.02))
+        assert once[1] < 0.1 * once[0] and 3.5 < once[1] / half[1] < 4.7
+
+
+@pytest.mark.parametrize(("hidden", "left"), [(1, 1.0625), (2, 0.625), (3, 0.4375), (8, 0.0)])
+def test_a_bottleneck_learns_the_fastest_modes(hidden, left):
+    """s² = 15, 7, 3, 3, 1, … over 64, d = 1/8; the loss falls from 2 by s²/(2d) of each."""
+    task, network = tasks.semantic("tree", 8), networks.LinearNetwork((8, hidden, 15))
+    with pytest.warns(UserWarning, match="depends on the draw"):
+        losses = theory.predict_losses(network, task, 1e-3, [0.0, 2000.0])
+    np.testing.assert_allclose(losses, [2.0, left], atol=1e-5)
+
+
+def test_what_depends_on_the_draw_is_refused():
+    """Mode one is faster, s = 1 and ½, but the second lowers the loss more, s²/d = 1 and 2½."""
+    inputs = np.diag([1.0, np.sqrt(0.1)])
+    task = tasks.Task(inputs, np.diag([2.0, 1.0]) / 2 * 2 @ np.linalg.inv(inputs))
+    found = statistics.modes(task)
+    assert found.singular_values[0] > found.singular_values[1]
+    gains = found.singular_values**2 / found.input_variances
+    assert gains[0] < gains[1]
+    for network, of in (
+        (networks.LinearNetwork((2, 1, 2)), task),
+        (networks.contextual_pathways(TASK, 2, 1, 3), TASK),
+    ):
+        with pytest.raises(ValueError, match="depends on the draw"):
+            theory.predict_losses(network, of, 1e-3, [1.0])
+
+
+@pytest.mark.parametrize("scale", [0, [0.1, 0.0]])
+def test_weights_of_zero_are_refused(scale):
+    network = networks.LinearNetwork((6, 50, len(TASK.targets)))
+    for function in (theory.predict_losses, lambda *args: theory.applicability(*args[:3])):
+        with pytest.raises(ValueError, match="scale: expected a number above 0"):
+            function(network, TASK, scale, [1.0])
+
+
+def test_large_weights_of_a_wide_network_follow_from_their_size():
+    """σ²H of the order of what is to be learned: the mean of wide networks, nothing small."""
+    task, rate = tasks.Task(np.eye(3), np.diag([3.0, 2.0, 1.0])), 0.02
+    network, scale = networks.LinearNetwork((3, 4000, 3)), 0.01
+    losses = training.train(network, network.init(KEY, scale), task, rate, 400).losses
+    predicted = theory.predict_losses(network, task, scale, rate * np.arange(400), rate)
+    np.testing.assert_allclose(predicted, losses, atol=0.05 * losses[0])
+    balanced = theory.balanced_weights(network, task, scale)
+    off = theory.predict_losses(network, task, balanced, rate * np.arange(400), rate)
+    assert abs(off - losses).max() > 0.1 * losses[0]
 
 
 def test_descent_is_the_flow_less_half_a_step_of_its_change():
@@ -57,18 +137,18 @@ def test_what_is_traced_is_what_is_known(step):
     times = 0.1 * np.arange(200)
 
     def predict(scale):
-        return theory.predict_losses(NETWORK, TASK, scale, times, step)
+        return theory.predict_losses(WIDE, TASK, scale, times, step)
 
-    known, scales = predict(0.2), jnp.array([0.2, 0.25])
-    np.testing.assert_allclose(jax.jit(predict)(0.2), known, rtol=1e-5)
+    known, scales = predict(0.02), jnp.array([0.02, 0.025])
+    np.testing.assert_allclose(jax.jit(predict)(0.02), known, rtol=1e-5)
     np.testing.assert_allclose(jax.vmap(predict)(scales)[0], known, rtol=1e-5)
-    _, slope = jax.jvp(predict, [0.2], [1.0])
-    difference = (predict(0.2001) - predict(0.1999)) / 2e-4
+    _, slope = jax.jvp(predict, [0.02], [1.0])
+    difference = (predict(0.02001) - predict(0.01999)) / 2e-5
     np.testing.assert_allclose(slope, difference, rtol=1e-4, atol=1e-5)
 
 
 def test_whatever_is_asked_for_is_returned_along_the_way():
-    system, times = ReducedNetwork.of(NETWORK, TASK, 0.01), list(range(0, 60, 20))
+    system, times = ReducedNetwork.of(WIDE, TASK, 0.01), list(range(0, 60, 20))
     outputs = system.evolve(times, output=ReducedNetwork.outputs)
     assert outputs.shape == (3, *system.targets.shape)
     errors = jnp.sum((system.targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * TASK.num_samples)

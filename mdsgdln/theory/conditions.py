@@ -1,0 +1,257 @@
+"""How far a task and a network are from what the theory assumes, and what goes wrong beyond it.
+
+A prediction from σ alone is that of a network so wide that its random weights have the products
+that they are expected to have. A network of H neurons differs from it in two ways.
+
+At time 0 its outputs are not zero. Their mean square is N_out H σ₁²σ₂² ⟨g²‖x‖²⟩ for each pathway.
+
+The initial strength of a mode scatters. A mode that is learned after k others finds H − k hidden
+directions free, in which ‖c‖² is (σ₁² + σ₂²)/4 times a χ² number of H − k degrees of freedom, whose
+logarithm has mean ψ(n/2) + ln 2 and variance ψ′(n/2), n = H − k. A mode of strength s/d is learned
+at about T = ln(1 + r)/(2s) with r = s/(d a₀), so a start that differs by δ = Δ ln a₀ moves it by
+δ r/((1 + r) 2s). Weighted with what the modes contribute to the loss, s²/(2d), the sum of these
+over the sum of T is the relative error of the loss curve.
+"""
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Scalar
+from mdsgdln.gates import are_realisable
+from mdsgdln.networks import GatedNetwork, LinearNetwork
+from mdsgdln.statistics import Modes, _path_gate, effective_dataset, modes
+from mdsgdln.tasks import Task
+from mdsgdln.theory.reduction import _as_graph, _check_two_layer, _is_given
+
+ERROR = 0.05  # relative, of a loss curve: what is called off
+
+
+class Condition(NamedTuple):
+    """One thing that the theory assumes.
+
+    Attributes:
+        name: what is measured.
+        value: how much of it there is here.
+        bound: how much there may be, and from which side.
+        holds: whether the value is on the right side.
+        beyond: what goes wrong where it is not.
+    """
+
+    name: str
+    value: float
+    bound: str
+    holds: bool
+    beyond: str
+
+
+class Applicability(NamedTuple):
+    """What the theory assumes, one row each; printed as a table.
+
+    Attributes:
+        rows: the conditions.
+    """
+
+    rows: tuple[Condition, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every condition holds."""
+        return all(row.holds for row in self.rows)
+
+    def __repr__(self) -> str:
+        width = max(len(row.name) for row in self.rows)
+        lines = []
+        for row in self.rows:
+            here = f"{round(row.value, 3):g}"
+            lines.append(f"{row.name:<{width}} {here:>8}  {row.bound}")
+            if not row.holds:
+                lines.append(f"  beyond: {row.beyond}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        heads = "".join(
+            f"<th>{head}</th>" for head in ("assumption", "here", "bound", "holds", "beyond")
+        )
+        lines = (
+            (row.name, f"{round(row.value, 3):g}", row.bound, "✓" if row.holds else "✗", row.beyond)
+            for row in self.rows
+        )
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>"
+            for line in lines
+        )
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def applicability(
+    network: GatedNetwork | LinearNetwork, task: Task, scale: Scalar | Mapping | Sequence
+) -> Applicability:
+    """Return how far a task and a two-layer network are from what the theory assumes.
+
+    The first rows concern ``predict_losses`` from σ alone, which warns of them; the last ones
+    closed forms, and ReLU networks that the gated network stands for. From given weights
+    ``predict_losses`` needs none of them.
+
+    Args:
+        network: every hidden node has one edge in and one edge out; gates one per sample.
+        task: what it would be trained on.
+        scale: σ of the initial weights, or one per edge (layer).
+
+    Raises:
+        ValueError: a network that is not two-layer, a gate per neuron, bad numbers or σ = 0.
+    """
+    gated, by_edge = _as_graph(network, scale)
+    gated = gated._reading(task)
+    _check_two_layer(gated)
+    if _is_given(by_edge):
+        raise ValueError("scale: expected standard deviations, got weights: these need nothing")
+    pathways = _pathways(gated, task, by_edge)
+    return Applicability((*_of_prediction(pathways, task), *_of_closed_forms(pathways, task)))
+
+
+class _Pathway(NamedTuple):
+    """What matters of one pathway: its modes, neurons, variances of its weights, outputs, gate."""
+
+    modes: Modes
+    num_hidden: int
+    variances: tuple[float, float]
+    num_outputs: int
+    inputs: Float[np.ndarray, "N_in P"]
+    gate: Float[np.ndarray, " P"]
+
+    @property
+    def strength(self) -> float:
+        """a₀."""
+        return self.num_hidden * sum(self.variances) / 4
+
+
+def _pathways(
+    network: GatedNetwork, task: Task, scale: Scalar | Mapping | Sequence
+) -> list[_Pathway]:
+    """Return what matters of every pathway."""
+    graph, found = network.graph, []
+    by_edge = dict(zip(graph.edges, checks.initial_scales(scale, graph.edges), strict=True))
+    for path in graph.paths:
+        data = effective_dataset(network, task, path)
+        first, second = (float(by_edge[edge]) ** 2 for edge in graph.path_edges(path))
+        found.append(
+            _Pathway(
+                modes(data),
+                graph.neurons[path[1]],
+                (first, second),
+                graph.neurons[path[2]],
+                np.asarray(data.inputs),
+                np.asarray(_path_gate(network, path, task.num_samples)),
+            )
+        )
+    return found
+
+
+def _of_prediction(pathways: list[_Pathway], task: Task) -> list[Condition]:
+    """Return the conditions of a prediction from σ alone."""
+    start = _start_error(pathways, task)
+    draw = _draw_error(pathways)
+    return [
+        Condition(
+            "outputs at time 0, their share of the loss",
+            start,
+            f"≤ {ERROR}",
+            start <= ERROR,
+            "the loss starts above the prediction: the weights are too large for the width",
+        ),
+        Condition(
+            "error of the loss curve that one draw may have",
+            draw,
+            f"≤ {ERROR}",
+            draw <= ERROR,
+            "the time at which a mode is learned depends on the draw: take the initial weights in "
+            "place of σ, or more neurons",
+        ),
+    ]
+
+
+def _of_closed_forms(pathways: list[_Pathway], task: Task) -> list[Condition]:
+    """Return the conditions of closed forms, and of gates that ReLU neurons have."""
+    room = min(path.num_hidden - len(path.modes.singular_values) for path in pathways)
+    coupling = max(path.modes.coupling for path in pathways)
+    rich = _rich_share(pathways)
+    gates = np.stack([path.gate for path in pathways])
+    binary = np.isin(gates, (0, 1)).all(axis=1)
+    realisable = are_realisable(gates[binary], task.inputs) if binary.any() else binary
+    share = float(realisable.sum() / len(gates))
+    return [
+        Condition(
+            "neurons to spare, beyond one a mode",
+            room,
+            "≥ 0",
+            room >= 0,
+            "only as many modes are learned as there are neurons",
+        ),
+        Condition(
+            "off-diagonal norm of Σ^x (Assumption 2.1.1)",
+            coupling,
+            "≤ 0.1",
+            coupling <= 0.1,
+            "modes do not learn independently: closed forms fail, their singular vectors turn",
+        ),
+        Condition(
+            "rich modes, a₀ < 0.1 s/d, their share of the loss",
+            rich,
+            "≥ 0.95",
+            rich >= 0.95,
+            "modes are learned together and exponentially: no stages, no race between gates",
+        ),
+        Condition(
+            "gates that a ReLU neuron can have, their share",
+            share,
+            "= 1",
+            share == 1,
+            "no ReLU network has these gates: the theory holds for the gated network alone",
+        ),
+    ]
+
+
+def _start_error(pathways: list[_Pathway], task: Task) -> float:
+    """Return the share of the mean loss at time 0 that outputs of random weights add."""
+    power = float(np.sum(np.asarray(task.targets) ** 2))
+    added = sum(
+        path.num_outputs * path.num_hidden * np.prod(path.variances) * np.sum(path.inputs**2)
+        for path in pathways
+    )
+    return float(added / (power + added))
+
+
+def _draw_error(pathways: list[_Pathway]) -> float:
+    """Return the relative error of the loss curve, its mean over draws and twice its scatter."""
+    from scipy.special import polygamma, psi  # here, as its import takes a while
+
+    mean, variance, area = 0.0, 0.0, 0.0
+    for path in pathways:
+        learned = slice(path.num_hidden)  # no more modes than neurons
+        s, d = path.modes.singular_values[learned], path.modes.input_variances[learned]
+        free = path.num_hidden - np.arange(len(s))
+        bias = psi(free / 2) + np.log(2 / path.num_hidden)
+        scatter = polygamma(1, free / 2)
+        ratio = s / (d * path.strength)
+        weight = s**2 / (2 * d) / (2 * s)
+        moved = weight * ratio / (1 + ratio)
+        # of a Gaussian number, mean and variance of the absolute value
+        mean += np.sum(moved * (np.abs(bias) + np.sqrt(2 / np.pi * scatter)))
+        variance += np.sum(moved**2 * (1 - 2 / np.pi) * scatter)
+        area += np.sum(weight * np.log1p(ratio))
+    return float((mean + 2 * np.sqrt(variance)) / area) if area else 0.0
+
+
+def _rich_share(pathways: list[_Pathway]) -> float:
+    """Return the share of s²/d in modes that start below a tenth of their final strength."""
+    rich, whole = 0.0, 0.0
+    for path in pathways:
+        s, d = path.modes.singular_values, path.modes.input_variances
+        rich += np.sum((s**2 / d)[d * path.strength < 0.1 * s])
+        whole += np.sum(s**2 / d)
+    return float(rich / whole) if whole else 1.0

@@ -1,0 +1,83 @@
+"""What the theory assumes: against draws of weights, and against what is known of small cases."""
+
+import jax
+import numpy as np
+import pytest
+
+from mdsgdln import networks, reln, statistics, tasks, theory, training
+
+TASK = tasks.semantic("tree", 8)
+
+
+def row(table, words):
+    (found,) = (row for row in table.rows if words in row.name)
+    return found
+
+
+def test_outputs_at_time_zero_are_those_of_random_weights():
+    rng = np.random.default_rng(0)
+    task = tasks.Task(rng.normal(size=(4, 6)), rng.normal(size=(3, 6)))
+    network = networks.pathways(task, [[1, 1, 1, 0, 0, 2], [1, 0, 1, 1, 1, 1]], [20, 30])
+    scale = dict(zip(network.graph.edges, (0.4, 0.3, 0.2, 0.5), strict=True))
+    draws = jax.vmap(lambda key: training.loss(network, network.init(key, scale), task))
+    mean = float(draws(jax.random.split(jax.random.key(0), 2000)).mean())
+    power = np.sum(np.asarray(task.targets) ** 2) / 12
+    found = row(theory.applicability(network, task, scale), "time 0")
+    assert found.value == pytest.approx(1 - power / mean, abs=0.01)
+
+
+@pytest.mark.parametrize("num_hidden", [10, 100])
+def test_draws_scatter_as_expected(num_hidden):
+    """Nine of ten draws are within the expected error, and not all within a third of it."""
+    network = networks.LinearNetwork((8, num_hidden, 15))
+    expected = row(theory.applicability(network, TASK, 1e-3), "draw").value
+    times = np.linspace(0, 120, 400)
+    wide = networks.LinearNetwork((8, 1000, 15))
+    sigma = 1e-3 * np.sqrt(num_hidden / 1000)
+    predicted = theory.predict_losses(wide, TASK, sigma, times)
+    errors = [
+        reln.deviation(predicted, theory.predict_losses(network, TASK, weights, times))
+        for weights in (network.init(jax.random.key(seed), 1e-3) for seed in range(20))
+    ]
+    assert np.mean(np.array(errors) < expected) >= 0.9
+    assert max(errors) > expected / 3
+
+
+def test_every_condition_has_a_case_within_and_one_beyond():
+    wide, narrow = (networks.LinearNetwork((8, hidden, 15)) for hidden in (200, 3))
+    assert theory.applicability(wide, TASK, 1e-4).holds
+    turned = tasks.Task(np.random.default_rng(0).normal(size=(8, 8)), TASK.targets)
+    gated = networks.pathways(tasks.xor(1.0), [[1, 0, 0, 1], [1, 1, 1, 1]], 200)
+    for network, task, scale, words in (
+        (wide, TASK, 0.3, "time 0"),
+        (narrow, TASK, 1e-4, "draw"),
+        (narrow, TASK, 1e-4, "neurons"),
+        (wide, turned, 1e-4, "off-diagonal"),
+        (wide, TASK, 0.3, "rich"),
+        (gated, tasks.xor(1.0), 1e-4, "ReLU"),
+    ):
+        table = theory.applicability(network, task, scale)
+        assert not row(table, words).holds and not table.holds
+        assert row(table, words).beyond in repr(table) and words in table._repr_html_()
+    # the second input sets the first gate; inputs sum to zero, so that none is on for all
+    assert row(theory.applicability(gated, tasks.xor(1.0), 1e-4), "ReLU").value == 0.5
+    assert row(theory.applicability(wide, turned, 1e-4), "off-diagonal").value == (
+        statistics.modes(turned).coupling
+    )
+
+
+def test_predictions_warn_of_the_same():
+    network = networks.LinearNetwork((8, 9, 15))
+    table = theory.applicability(network, TASK, 0.3)
+    with pytest.warns(UserWarning) as said:
+        theory.predict_losses(network, TASK, 0.3, [0.0, 1.0])
+    (words,) = (str(warning.message) for warning in said)
+    assert all(found.beyond in words for found in table.rows[:2])
+    weights = network.init(jax.random.key(0), 0.3)
+    theory.predict_losses(network, TASK, weights, [0.0, 1.0])  # no warning
+
+
+def test_given_weights_need_nothing():
+    network = networks.LinearNetwork((8, 9, 15))
+    with pytest.raises(ValueError, match="scale: expected standard deviations"):
+        theory.applicability(network, TASK, network.init(jax.random.key(0), 0.3))

@@ -47,6 +47,15 @@ def finite(name: str, array: ArrayLike) -> None:
         raise ValueError(f"{name}: expected finite entries, got NaN or infinity")
 
 
+def known(name: str, value: object) -> None:
+    """Raise ``ValueError`` if JAX traces ``value``, as it does what ``jax.jit`` is given."""
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value)):
+        raise ValueError(
+            f"{name}: expected numbers, got what JAX traces; let the function that is compiled "
+            "close over it rather than take it as an argument"
+        )
+
+
 def times(value: Numbers) -> Array:
     """Return times as an array (T,), or raise ``ValueError`` unless they increase from 0 on."""
     array = finite_array("times", value, 1, "(T,)")
@@ -165,3 +174,11 @@ def scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Sc
     if len(scales) != len(places):
         raise ValueError(f"scale: expected a number or {len(places)}, got {len(scales)}")
     return [non_negative("scale", sigma) for sigma in scales]
+
+
+def initial_scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Scalar]:
+    """Return one standard deviation above zero per place: of zero weights nothing can be said.
+
+    At zero the gradient of two layers vanishes; what small weights do depends on how small.
+    """
+    return [positive("scale", sigma) for sigma in scales(scale, places)]

@@ -125,7 +125,9 @@ def _side_by_side(
     return SideBySide(*records, weights, gated_weights)
 
 
-def deviation(losses: Numbers, reference: Numbers) -> float | Float[Array, ""]:
+def deviation(
+    losses: Numbers, reference: Numbers, learned: float | None = 0.01
+) -> float | Float[Array, ""]:
     """Return how far a loss curve is from a reference curve, Σ_t |L − L_ref| / Σ_t L_ref.
 
     Inside a compiled function it is not checked whether the reference has fallen.
@@ -133,22 +135,28 @@ def deviation(losses: Numbers, reference: Numbers) -> float | Float[Array, ""]:
     Args:
         losses: L, shape (T,).
         reference: L_ref at the same times, shape (T,).
+        learned: the share of its start below which the reference has to fall: before learning is
+            over, the number says little. None, for a task that is never learned to the end, asks
+            for nothing.
 
     Raises:
-        ValueError: different lengths, a non-finite entry, or a reference that has not fallen below
-            1 % of its start: before learning is over, the number says little.
+        ValueError: different lengths, a non-finite entry, or a reference that does not fall that
+            far.
     """
     losses = checks.finite_array("losses", losses, 1, "(T,)")
     reference = checks.finite_array("reference", reference, 1, "(T,)")
     if losses.shape != reference.shape:
         raise ValueError(f"losses: expected shape {reference.shape}, got {losses.shape}")
+    if learned is not None:
+        checks.positive("learned", learned)
     result = jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
     if isinstance(result, jax.core.Tracer):
         return result
-    if not reference.min() < 0.01 * reference[0]:
+    if learned is not None and not reference.min() < learned * reference[0]:
         raise ValueError(
-            f"reference: expected a loss that falls below 1 % of its start, "
-            f"got {reference.min() / reference[0]:.1%} at the lowest"
+            f"reference: expected a loss that falls below {learned:.3g} of its start, got "
+            f"{reference.min() / reference[0]:.3g} at the lowest; another share, or learned=None, "
+            "allows that"
         )
     return float(result)
 

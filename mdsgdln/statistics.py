@@ -74,6 +74,7 @@ def condensed(task: Task) -> Task:
     dropped, as a new sample is a mixture of the old ones.
     """
     checks.instance("task", task, Task)
+    checks.known("task", task)
     rows = np.vstack([task.inputs, task.targets])
     if rows.shape[1] <= len(rows):
         return Task(task.inputs, task.targets, task.node_rows)
@@ -89,6 +90,7 @@ def residual(task: Task) -> Task:
     It has the same inputs; no linear map learns anything of it.
     """
     checks.instance("task", task, Task)
+    checks.known("task", task)
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     left_over = targets - targets @ np.linalg.pinv(inputs) @ inputs
     return Task(task.inputs, left_over, task.node_rows, task.labels)
@@ -102,6 +104,7 @@ def modes(task: Task, tolerance: float = 1e-6) -> Modes:
     """
     checks.instance("task", task, Task)
     checks.non_negative("tolerance", tolerance)
+    checks.known("task", task)
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     cross, variance = (rows @ inputs.T / task.num_samples for rows in (targets, inputs))
     left, values, right_rows = np.linalg.svd(cross, full_matrices=False)
@@ -208,6 +211,7 @@ def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge
     checks.instance("network", network, GatedNetwork)
     network = network._reading(task)
     nodes = _path_nodes(path)
+    checks.known("task", task)
     rows = network.graph.node_rows
     with jax.ensure_compile_time_eval():  # known data stay known inside a compiled function
         gate = np.asarray(_path_gate(network, nodes, task.num_samples))

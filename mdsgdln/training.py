@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -12,12 +12,14 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
+from mdsgdln._programs import Constant, Program
 from mdsgdln.networks import GatedNetwork, LinearNetwork, Network, ReLUNetwork
 from mdsgdln.tasks import Task
 
 __all__ = [
     "DivergenceError",
     "Run",
+    "cross_entropy",
     "loss",
     "train",
 ]
@@ -30,6 +32,7 @@ def __dir__() -> list[str]:
 Optimiser: TypeAlias = (
     optax.GradientTransformation | Callable[[Scalar], optax.GradientTransformation]
 )
+Observe: TypeAlias = Callable[[Any], Any] | Literal["outputs"]
 Loss: TypeAlias = Callable[[Any, PyTree, Task], Float[Array, ""]]
 # What fits these is known beforehand; a network of one's own is asked by applying it.
 OF_THE_PACKAGE = LinearNetwork | ReLUNetwork | GatedNetwork
@@ -46,11 +49,14 @@ class Run(NamedTuple):
         losses: full-batch loss before each update, shape (num_steps,).
         weights: the weights after the last update.
         observed: what ``observe`` returned, stacked over steps 0, every, 2 every, …
+        times: t = learning rate × step of each loss, shape (num_steps,); ``times[::every]`` are
+            those of what was observed. Without a learning rate they count steps.
     """
 
     losses: Float[Array, " num_steps"]
     weights: PyTree
     observed: PyTree
+    times: Float[Array, " num_steps"]
 
 
 def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
@@ -59,15 +65,47 @@ def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
     Raises:
         ValueError: weights, gates or task that do not fit the network.
     """
-    network = _reading(network, task)
-    outputs = network.apply(weights, task.inputs)
+    return _mean_squared(task, _outputs(network, weights, task))
+
+
+def cross_entropy(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
+    """Return −1/P Σ_i y_iᵀ ln softmax(ŷ_i), for ``train(..., loss=cross_entropy)``.
+
+    Each target is one-hot, or the probabilities of the classes; of class numbers it is made by
+    ``np.eye(num_classes)[:, numbers]``. ``theory`` speaks of the squared error of ``loss`` alone,
+    and predicts nothing of a training on this one.
+
+    Raises:
+        ValueError: weights, gates or task that do not fit the network, or targets that are no
+            probabilities; those that JAX traces are not checked.
+    """
+    outputs = _outputs(network, weights, task)
+    _check_probabilities(task)
+    return optax.softmax_cross_entropy(outputs.T, task.targets.T).mean()
+
+
+def _check_probabilities(task: Task) -> None:
+    """Raise ``ValueError`` unless each target is one-hot or the probabilities of classes."""
+    if isinstance(task.targets, jax.core.Tracer):
+        return
+    targets = np.asarray(task.targets)
+    if (targets < 0).any() or not np.allclose(targets.sum(axis=0), 1, atol=1e-4):
+        raise ValueError(
+            "task: expected targets that are one-hot, or probabilities that sum to 1 in each "
+            f"column, got columns that sum to {targets.sum(axis=0)!r:.80}"
+        )
+
+
+def _outputs(network: Network, weights: PyTree, task: Task) -> Float[Array, "N_out P"]:
+    """Return the outputs for a task, or raise ``ValueError`` unless they are as many as targets."""
+    outputs = _reading(network, task).apply(weights, task.inputs)
     shape = getattr(outputs, "shape", None)
     if shape != task.targets.shape:
         raise ValueError(
             f"network: expected outputs of shape {task.targets.shape}, as the targets, got "
             f"{type(outputs).__name__ if shape is None else shape}"
         )
-    return _mean_squared(task, outputs)
+    return outputs
 
 
 def _mean_squared(task: Task, outputs: Float[Array, "N_out P"]) -> Float[Array, ""]:
@@ -78,13 +116,13 @@ def train(
     network: Network,
     weights: PyTree,
     task: Task,
-    learning_rate: Scalar,
+    learning_rate: Scalar | None,
     num_steps: int,
     *,
     optimiser: Optimiser | None = None,
     batch_size: int | None = None,
     key: Array | None = None,
-    observe: Callable[[PyTree], PyTree] | None = None,
+    observe: Observe | None = None,
     every: int = 1,
     loss: Loss = loss,
 ) -> Run:
@@ -95,46 +133,55 @@ def train(
             (and ``take``, if it stores something for each sample).
         weights: its initial weights, as from ``network.init``.
         task: what it is trained on.
-        learning_rate: step size on the mean loss (the published sum loss has P times this one).
+        learning_rate: step size on the mean loss (the published sum loss has P times this one);
+            None with an optimiser that is already built, which has its own.
         num_steps: number of updates.
         optimiser: plain gradient descent if not given; else an optax optimiser that is called with
-            ``learning_rate`` (``optax.adam``), or one that is already built.
+            ``learning_rate`` (``optax.adam``), or one that is already built (``optax.adam(0.1)``).
         batch_size: samples per update, drawn without replacement epoch by epoch; all if not given.
         key: JAX random key of the batches, needed with ``batch_size``.
-        observe: a function of the weights; what it returns is recorded every ``every`` steps.
+        observe: a function of the weights, or ``"outputs"`` for those of the network; what it
+            returns is recorded every ``every`` steps. It is traced at each call and compiled only
+            if what it computes is new, so that it may be a lambda.
         every: steps between two records.
         loss: what is descended in place of that loss: a number, from network, weights and task.
-            What it should leave where it is goes through ``jax.lax.stop_gradient``.
+            What it should leave where it is goes through ``jax.lax.stop_gradient``. Another
+            function is another program, so give one a name rather than write a lambda in a loop.
 
     Raises:
-        ValueError: weights, gates or task that do not fit the network, or a bad number.
+        ValueError: weights, gates or task that do not fit the network, a bad number, or a learning
+            rate beside an optimiser that is already built.
         DivergenceError: the loss became non-finite.
     """
     network = _reading(network, task)
+    if isinstance(network, GatedNetwork):
+        weights = network._by_edge(weights)
     if isinstance(network, OF_THE_PACKAGE):
         network._check_weights(weights)
-    checks.positive("learning_rate", learning_rate)
+    _check_rate(learning_rate, optimiser)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
-    if not isinstance(optimiser, optax.GradientTransformation | None):
-        checks.function("optimiser", optimiser)
+    if isinstance(observe, str) and observe == "outputs":
+        observe = partial(_outputs, network, task=task)
     if observe is not None:
         checks.function("observe", observe)
     checks.function("loss", loss)
+    if loss is cross_entropy:
+        _check_probabilities(task)
     batches = None
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
     leaves, structure = jax.tree.flatten(network)
     run = _scan(
-        [leaf if isinstance(leaf, Array | np.ndarray) else _Constant(leaf) for leaf in leaves],
+        [leaf if isinstance(leaf, Array | np.ndarray) else Constant(leaf) for leaf in leaves],
         weights,
         task,
         learning_rate,
         batches,
+        None if observe is None else Program.of(observe, weights),
         structure=structure,
         optimiser=optax.sgd if optimiser is None else optimiser,
         num_steps=num_steps,
-        observe=observe,
         every=every,
         loss=loss,
     )
@@ -142,18 +189,22 @@ def train(
     return run
 
 
-@jax.tree_util.register_static
-class _Constant:
-    """What a compiled function takes as it is: equal if it holds the very same object."""
-
-    def __init__(self, value: object):
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Constant) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
+def _check_rate(learning_rate: Scalar | None, optimiser: Optimiser | None) -> None:
+    """Raise ``ValueError`` unless there is one step size, the learning rate or the optimiser's."""
+    built = isinstance(optimiser, optax.GradientTransformation)
+    if built and learning_rate is not None:
+        raise ValueError(
+            f"learning_rate: expected None beside an optimiser that is already built, as this has "
+            f"a step size of its own, got {learning_rate!r:.80}; or give the optimiser as a "
+            "function of the learning rate, such as optax.adam"
+        )
+    if built:
+        return
+    if learning_rate is None:
+        raise ValueError("learning_rate: expected a number above 0, got None")
+    checks.positive("learning_rate", learning_rate)
+    if optimiser is not None:
+        checks.function("optimiser", optimiser)
 
 
 def _reading(network: Network, task: Task) -> Network:
@@ -164,7 +215,7 @@ def _reading(network: Network, task: Task) -> Network:
     return network._reading(task) if isinstance(network, OF_THE_PACKAGE) else network
 
 
-def _check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar) -> None:
+def _check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar | None) -> None:
     """Raise ``DivergenceError`` if a loss is infinite or NaN."""
     if isinstance(losses, jax.core.Tracer):
         return  # inside a compiled function: whoever called it sees the losses
@@ -172,7 +223,8 @@ def _check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar) -> 
     if not finite.all():
         raise DivergenceError(
             f"learning_rate: the loss became non-finite at step {int(np.argmin(finite))}; "
-            f"{learning_rate!r} is too large"
+            f"{'that of the optimiser' if learning_rate is None else repr(learning_rate)} "
+            "is too large"
         )
 
 
@@ -191,29 +243,28 @@ def _batches(
     return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
 
 
-@partial(
-    jax.jit, static_argnames=("structure", "optimiser", "num_steps", "observe", "every", "loss")
-)
+@partial(jax.jit, static_argnames=("structure", "optimiser", "num_steps", "every", "loss"))
 def _scan(
     leaves: list,
     weights: PyTree,
     task: Task,
-    learning_rate: Scalar,
+    learning_rate: Scalar | None,
     batches: Int[Array, "num_steps batch"] | None,
+    observe: Program | None,
     *,
     structure: Any,  # of the network, a pytree of those leaves
     optimiser: Any,  # an Optimiser, made ready below
     num_steps: int,
-    observe: Callable[[PyTree], PyTree] | None,
     every: int,
     loss: Loss,
 ) -> Run:
     """Run all steps in one scan, or in one scan of scans where something is observed."""
-    leaves = [leaf.value if isinstance(leaf, _Constant) else leaf for leaf in leaves]
+    leaves = [leaf.value if isinstance(leaf, Constant) else leaf for leaf in leaves]
     network = jax.tree.unflatten(structure, leaves)
     built = isinstance(optimiser, optax.GradientTransformation)
     optimiser = optimiser if built else optimiser(learning_rate)
     value_and_gradient = jax.value_and_grad(loss, argnums=1)
+    times = jnp.arange(num_steps) * (1.0 if learning_rate is None else learning_rate)
 
     def step(state, batch):
         weights, memory = state
@@ -229,7 +280,7 @@ def _scan(
     state = weights, optimiser.init(weights)
     if observe is None:
         (weights, _), losses = jax.lax.scan(step, state, batches, length=num_steps)
-        return Run(losses, weights, None)
+        return Run(losses, weights, None, times)
 
     def observed_steps(state, batches, length):
         record = observe(state[0])
@@ -251,4 +302,4 @@ def _scan(
         records = jax.tree.map(
             lambda many, one: jnp.concatenate([many, jnp.asarray(one)[None]]), records, last_record
         )
-    return Run(losses, state[0], records)
+    return Run(losses, state[0], records, times)

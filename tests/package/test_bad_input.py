@@ -21,9 +21,10 @@ import pytest
 from jaxtyping import TypeCheckError
 
 import mdsgdln
-from mdsgdln import networks, statistics, tasks, theory
+from mdsgdln import discovery, networks, statistics, tasks, theory
 
 LEAST_TRIED = 200
+pytestmark = pytest.mark.filterwarnings("ignore:predict_losses")  # networks are narrow here
 NOTHING = object()
 
 
@@ -73,6 +74,16 @@ def level(good):
 
 def positive(good):
     return level(good) | {"zero": 0.0}
+
+
+def share(good):
+    """A number above zero, or None."""
+    return {fault: bad for fault, bad in positive(good).items() if fault != "none"}
+
+
+def pair(good):
+    """Two increasing numbers, or None."""
+    return {"number": 3, "text": "text", "type": NOTHING, "longer": (0, 1, 2), "order": (1, 0)}
 
 
 def array(good):
@@ -219,6 +230,7 @@ GATED = networks.GatedNetwork(
 ROUTES = networks.routing_network(ROUTING, 2, 8)
 KEY = jax.random.key(0)
 LAYERS = LINEAR.init(KEY, 0.5)
+FOUND = discovery.find(np.eye(4), resamples=1)
 EDGES = GATED.init(KEY, 0.5)
 PATH = ("in", "hidden", "out")
 PATH_MODES = {PATH: statistics.modes(statistics.effective_dataset(GATED, TASK, PATH))}
@@ -317,6 +329,19 @@ GOOD = {
         "num_layers": 2,
         "num_sharing": 1,
     },
+    "networks.from_weights": {
+        "W1": np.ones((2, 3)),
+        "W2": np.ones((4, 2)),
+        "b1": np.ones(2),
+        "convention": "torch",
+        "activation": "relu",
+    },
+    "tasks.with_ones": {"task": TASK},
+    "training.cross_entropy": {
+        "network": LINEAR,
+        "weights": LAYERS,
+        "task": tasks.Task(np.eye(3), np.ones((1, 3))),
+    },
     "training.loss": {"network": LINEAR, "weights": LAYERS, "task": TASK},
     "training.train": {
         "network": LINEAR,
@@ -360,6 +385,9 @@ GOOD = {
     "theory.pathway_modes": {"network": GATED, "task": TASK},
     "theory.pathway_strengths": {"weights": EDGES, "path_modes": PATH_MODES},
     "theory.pathway_race": RACE | {"starts": {PATH: [0.1]}, "path_modes": PATH_MODES},
+    "theory.applicability": RACE_OF | {"scale": [0.1, 0.1]},
+    "theory.balanced_weights": RACE_OF | {"scale": dict.fromkeys(EDGES, 0.1)},
+    "theory.exact_reduction": {"network": GATED, "weights": EDGES},
     "theory.ReducedNetwork.of": RACE_OF | {"scale": dict.fromkeys(EDGES, 0.1)},
     "theory.ReducedNetwork.evolve": {
         "times": TIMES,
@@ -382,7 +410,7 @@ GOOD = {
         "num_steps": 3,
         "freeze_at": 1.0,
     },
-    "reln.deviation": {"losses": LOSS, "reference": LOSS},
+    "reln.deviation": {"losses": LOSS, "reference": LOSS, "learned": None},
     "networks.contextual_pathways": {
         "task": CONTEXTS,
         "num_contexts": 3,
@@ -413,13 +441,22 @@ GOOD = {
         "annotate": True,
         "width": 2.0,
         "height": 2.0,
+        "limits": None,
     },
     "plots.graph": {"network": GATED, "axes": None, "title": ""},
+    "plots.kinds": {"found": FOUND, "x_label": "condition"},
     "gates.context_gates": {"num_items": 4, "num_contexts": 3, "subsets": [[0, 1], [2]]},
     "gates.is_realisable": {"pattern": np.ones(3), "inputs": np.eye(3)},
     "gates.are_realisable": {"gates": np.ones((2, 3)), "inputs": np.eye(3)},
     "gates.count_realisable": {"num_items": 4, "num_contexts": 3},
     "discovery.discover": {"activity": np.eye(4), "weights": np.ones(4)},
+    "discovery.find": {"activity": np.eye(4), "weights": np.ones(4), "resamples": 1},
+    "discovery.activity_by_condition": {
+        "trials": np.kron(np.eye(3), np.ones((2, 1))),
+        "labels": np.repeat([0, 1, 2], 2),
+        "baseline": np.zeros(3),
+        "threshold": np.zeros(3),
+    },
     "discovery.cluster": {
         "activity": np.eye(4),
         "num_clusters": 2,
@@ -446,6 +483,10 @@ GOOD = {
 
 # Left out, with the reason.
 LEFT_OUT = {
+    "discovery.Found": "made by find, which checks",
+    "discovery.Recording": "made by activity_by_condition, which checks",
+    "discovery.Recording.resampled": "for find, which draws",
+    "discovery.Recording.halves": "for find, which draws",
     "graphs.Graph": "made by Graph.build, which checks; bare where it is known to be right",
     "networks.LinearNetwork.take": "is the network itself, whatever the samples",
     "networks.ReLUNetwork.take": "is the network itself, whatever the samples",
@@ -467,14 +508,18 @@ KINDS = {
     "tolerance": level, "strengths": rates, "times": times, "singular_values": rates,
     "input_variances": rates, "starts": complete(signed), "modes": thing, "step": level,
     "path_modes": complete(thing), "first": fitted, "second": fitted, "freeze_at": level,
+    "W1": array, "W2": fitted, "b1": fitted, "convention": name, "activation": name,
     "reference": fitted, "candidates": some(thing), "measured": many(gaps),
     "predicted": many(gaps), "named": some(gaps), "row_labels": complete(labels),
     "column_labels": complete(labels), "width": positive, "height": positive,
     "subsets": some(columns), "pattern": fitted, "activity": fitted, "others": fitted,
-    "incoming": array, "outgoing": fitted, "maps": fitted, "left": fitted, "right": fitted,
+    "incoming": array, "outgoing": fitted, "resamples": count, "trials": gaps,
+    "baseline": fitted, "threshold": fitted, "found": thing, "maps": fitted,
+    "left": fitted, "right": fitted,
     "experiment": function, "settings": some(thing),
     "seeds": labels, "at_once": count, "shard": thing, "n_jobs": processes, "note": plain,
     "subset_size": count,
+    "limits": pair,
     "depth": count, "batch_size": count, "every": count,
 }  # fmt: skip
 KINDS |= dict.fromkeys(("dark", "annotate", "progress", "x_label", "y_label", "title"), free)
@@ -492,11 +537,15 @@ KINDS |= {
     "theory.mode_trajectory.starts": rates,
     "theory.mode_losses.strengths": array,
     "discovery.discover.weights": rates,
+    "discovery.find.weights": rates,
+    "discovery.find.activity": array,
+    "discovery.activity_by_condition.labels": labels,
     "discovery.cluster.weights": rates,
     "discovery.cluster.seed": whole,
     "discovery.disagreement.gates": sets,
     "discovery.disagreement.others": sets,
     "plots.curves.times": array,
+    "reln.deviation.learned": share,
     "reln.rank_candidates.scale": level,
     "sweeps.grid.seed": labels,
     "sweeps.sweep.path": path,

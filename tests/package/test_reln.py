@@ -18,6 +18,16 @@ def test_deviation_is_the_summed_difference_over_the_summed_reference():
     )
 
 
+def test_the_reference_has_to_fall_as_far_as_asked_for():
+    plateau = REFERENCE + 0.1
+    with pytest.raises(ValueError, match=r"reference: .* below 0.01 of its start.*learned=None"):
+        reln.deviation(plateau, plateau)
+    with pytest.raises(ValueError, match=r"reference: .* below 0.05 of its start"):
+        reln.deviation(plateau, plateau, learned=0.05)
+    assert reln.deviation(1.1 * plateau, plateau, learned=0.1) == pytest.approx(0.1)
+    assert reln.deviation(1.1 * plateau, plateau, learned=None) == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize(
     ("losses", "reference", "name"),
     [

@@ -40,6 +40,17 @@ def test_gradient_descent_is_the_loop_written_out():
     for found, expected in zip(run.weights, weights, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-12)
     assert run.observed is None
+    np.testing.assert_allclose(run.times, 0.05 * np.arange(100), rtol=1e-15)
+
+
+def test_outputs_over_time_in_one_line():
+    network = networks.pathways(TASK, np.eye(4)[:3], 2)
+    weights = network.init(KEY, 0.3)
+    run = train(network, weights, TASK, 0.05, 20, observe="outputs", every=5)
+    assert run.observed.shape == (4, 7, 4)
+    assert len(run.times[::5]) == 4
+    squares = ((TASK.targets[None] - run.observed) ** 2).sum(axis=(1, 2))
+    np.testing.assert_allclose(squares / 8, run.losses[::5], rtol=1e-12)
 
 
 def with_decay(network, weights, task):
@@ -53,6 +64,29 @@ def test_another_loss_is_descended(options):
     np.testing.assert_allclose(run.losses, losses, rtol=1e-12)
     for found, expected in zip(run.weights, weights, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_cross_entropy_is_descended():
+    """Against descent written out, its derivative worked out on paper; targets of class numbers."""
+    numbers = np.array([0, 2, 1, 2])
+    task = tasks.Task(np.eye(4), np.eye(3)[:, numbers])
+    network = networks.LinearNetwork((4, 5, 3))
+    start = network.init(KEY, 0.5)
+    first, second = (np.asarray(weight) for weight in start)
+    losses = []
+    for _ in range(50):
+        outputs = np.exp(second @ first)
+        shares = outputs / outputs.sum(axis=0)
+        losses.append(-np.log(shares[numbers, np.arange(4)]).mean())
+        error = (np.eye(3)[:, numbers] - shares) / 4
+        first, second = first + 0.5 * second.T @ error, second + 0.5 * error @ first.T
+    run = train(network, start, task, 0.5, 50, loss=training.cross_entropy)
+    np.testing.assert_allclose(run.losses, losses, rtol=1e-10)
+    np.testing.assert_allclose(run.weights[0], first, atol=1e-12)
+    with pytest.raises(ValueError, match=r"task: expected targets that are one-hot"):
+        training.cross_entropy(NETWORK, WEIGHTS, TASK)
+    with pytest.raises(ValueError, match=r"task: expected targets that are one-hot"):
+        train(NETWORK, WEIGHTS, TASK, 0.5, 50, loss=training.cross_entropy)
 
 
 @pytest.mark.parametrize("every", [1, 3, 5, 20, 50])
@@ -74,9 +108,10 @@ def test_observed_losses_belong_to_the_observed_weights():
     np.testing.assert_allclose(run.observed, run.losses, rtol=1e-12)
 
 
-@pytest.mark.parametrize("optimiser", [optax.adam, optax.adam(0.01)])
-def test_optax_optimisers(optimiser):
-    run = train(NETWORK, WEIGHTS, TASK, 0.01, 30, optimiser=optimiser)
+@pytest.mark.parametrize(("optimiser", "rate"), [(optax.adam, 0.01), (optax.adam(0.01), None)])
+def test_optax_optimisers(optimiser, rate):
+    run = train(NETWORK, WEIGHTS, TASK, rate, 30, optimiser=optimiser)
+    np.testing.assert_allclose(run.times, np.arange(30) * (rate or 1), rtol=1e-15)
     adam = optax.adam(0.01)
     weights, state = WEIGHTS, adam.init(WEIGHTS)
     for _ in range(30):
@@ -84,6 +119,15 @@ def test_optax_optimisers(optimiser):
         update, state = adam.update(gradient, state)
         weights = optax.apply_updates(weights, update)
     np.testing.assert_allclose(run.weights[0], weights[0], atol=1e-10)
+
+
+def test_one_step_size_is_given():
+    with pytest.raises(ValueError, match="learning_rate: expected None.*already built.*0.1"):
+        train(NETWORK, WEIGHTS, TASK, 0.1, 30, optimiser=optax.adam(0.01))
+    with pytest.raises(BAD_INPUT, match="learning_rate: expected a number"):
+        train(NETWORK, WEIGHTS, TASK, None, 30, optimiser=optax.adam)
+    with pytest.raises(DivergenceError, match="that of the optimiser"):
+        train(NETWORK, WEIGHTS, TASK, None, 200, optimiser=optax.sgd(50.0))
 
 
 def test_batches_use_every_sample_once_an_epoch():
@@ -120,6 +164,24 @@ def test_runs_of_one_shape_compile_once():
     before = training._scan._cache_size()
     train(NETWORK, [2 * w for w in WEIGHTS], TASK, 0.01, 11)
     assert training._scan._cache_size() == before
+
+
+def test_a_fresh_function_that_computes_the_same_compiles_nothing():
+    def observed(matrix, exponent=2):
+        run = train(
+            NETWORK, WEIGHTS, TASK, 0.05, 12, observe=lambda w: (matrix @ w[0]) ** exponent, every=6
+        )
+        np.testing.assert_allclose(run.observed[0], (matrix @ WEIGHTS[0]) ** exponent, rtol=1e-12)
+        return training._scan._cache_size()
+
+    compiled = observed(np.eye(6))
+    assert observed(np.full((2, 6), 0.1)) == compiled + 1  # of another shape
+    assert observed(np.arange(36.0).reshape(6, 6)) == compiled + 1
+    assert observed(np.eye(6), 3) == compiled + 2  # another program
+    for number in (0.1 + 0.2, 0.3):  # next to each other
+        run = train(NETWORK, WEIGHTS, TASK, 0.05, 12, observe=lambda w, n=number: n * w[0][0, 0])
+        assert run.observed[0] == number * WEIGHTS[0][0, 0]
+    assert training._scan._cache_size() == compiled + 4
 
 
 def test_float32_weights_stay_float32():

@@ -1,0 +1,101 @@
+"""One step beside the chapters: rows for columns, lists of layers, names of NumPy, jit."""
+
+import jax
+import numpy as np
+import pytest
+from bad_input import BAD_INPUT
+
+from mdsgdln import gates, networks, statistics, tasks, theory, training
+
+KEY = jax.random.key(0)
+TASK = tasks.semantic(num_items=4)
+
+
+def test_samples_in_rows_are_suspected():
+    with pytest.raises(BAD_INPUT, match="targets: .*transpose"):
+        tasks.Task(TASK.inputs.T[:, :3], TASK.targets.T)
+    with pytest.raises(BAD_INPUT, match="targets: expected one column") as found:
+        tasks.Task(TASK.inputs, TASK.targets[:, :3])
+    assert "transpose" not in str(found.value)
+
+
+@pytest.mark.parametrize("labels", [np.array(list("abcd")), np.arange(4), tuple("abcd")])
+def test_labels_of_numpy(labels):
+    task = tasks.Task(np.eye(4), np.eye(4), labels=labels)
+    assert task.labels == tuple(map(str, labels))
+    assert all(type(label) is str for label in task.labels)
+    assert task.take([2]).labels == (str(labels[2]),)
+    network = networks.LinearNetwork((4, 3, 4))
+    training.train(network, network.init(KEY, 0.1), task, 0.1, 2)  # they are static data
+
+
+def test_a_list_of_layers_for_pathways_is_cut_between_them():
+    network = networks.pathways(TASK, np.eye(4)[:3], [2, 1, 3])
+    by_edge = network.init(KEY, 0.5)
+    hidden = [f"pathway {k}" for k in range(3)]
+    first = np.vstack([by_edge["input", node] for node in hidden])
+    second = np.hstack([by_edge[node, "output"] for node in hidden])
+    expected = network.apply(by_edge, TASK.inputs)
+    np.testing.assert_array_equal(network.apply([first, second], TASK.inputs), expected)
+    runs = [training.train(network, w, TASK, 0.1, 9) for w in (by_edge, [first, second])]
+    np.testing.assert_array_equal(runs[0].losses, runs[1].losses)
+    jax.tree.map(np.testing.assert_array_equal, runs[0].weights, runs[1].weights)
+    for wrong in ([first], [first[:5], second], [second, first]):
+        with pytest.raises(BAD_INPUT, match="weights"):
+            network.apply(wrong, TASK.inputs)
+
+
+def test_a_list_of_layers_of_a_chain():
+    sizes = {"in": 4, "a": 3, "b": 5, "out": 7}
+    network = networks.GatedNetwork(sizes, [("b", "out"), ("in", "a"), ("a", "b")])
+    layers = networks.LinearNetwork((4, 3, 5, 7)).init(KEY, 0.5)
+    expected = networks.LinearNetwork((4, 3, 5, 7)).apply(layers, TASK.inputs)
+    np.testing.assert_allclose(network.apply(layers, TASK.inputs), expected, atol=1e-15)
+
+
+def test_a_list_of_layers_elsewhere_is_refused():
+    masks = np.array([[1, 1, 1, 1], [1, 1, 0, 0]])
+    network = networks.pathways(TASK, np.ones((2, 4)), 2, masks)
+    with pytest.raises(BAD_INPUT, match="weights: expected {edge: matrix}.*say which is which"):
+        network.apply([np.ones((4, 4)), np.ones((7, 4))], TASK.inputs)
+
+
+@pytest.mark.parametrize("scale", [[0.1], [0.1, 0.1, 0.1]])
+def test_scales_of_the_wrong_number_are_refused_in_words(scale):
+    network = networks.LinearNetwork((4, 3, 7))
+    gated = networks.pathways(TASK, np.ones((1, 4)), 3)
+    for each in (network, gated):
+        with pytest.raises(BAD_INPUT, match="scale: expected a number or 2, got"):
+            each.init(KEY, scale)
+
+
+def test_gates_have_one_type():
+    """Floating-point numbers of the precision that is set, wherever they come from."""
+    relu = networks.ReLUNetwork((4, 3, 7))
+    weights = relu.init(KEY, 0.5)
+    on = gates.context_gates(2, 2, [(0, 1), (0,)])
+    found = [
+        on,
+        relu.gates(weights, TASK.inputs)[0],
+        *networks.pathways(TASK, on.astype(bool), 2).node_gates.values(),
+        *networks.pathways(TASK, on.astype(int), 2).node_gates.values(),
+    ]
+    assert {np.asarray(each).dtype for each in found} == {np.dtype(float)}
+
+
+def test_a_compiled_function_of_a_task_trains_and_theory_says_that_it_needs_numbers():
+    network = networks.LinearNetwork((4, 3, 7))
+    weights = network.init(KEY, 0.5)
+    losses = jax.jit(lambda task: training.train(network, weights, task, 0.1, 5).losses)(TASK)
+    np.testing.assert_allclose(losses, training.train(network, weights, TASK, 0.1, 5).losses)
+    np.testing.assert_allclose(
+        jax.jit(training.loss)(network, weights, TASK), losses[0], rtol=1e-12
+    )
+    for function in (
+        statistics.modes,
+        statistics.residual,
+        statistics.condensed,
+        lambda task: theory.predict_losses(network, task, 0.1, np.arange(3.0)),
+    ):
+        with pytest.raises(ValueError, match="task: expected numbers, got what JAX traces"):
+            jax.jit(function)(TASK)

@@ -4,6 +4,7 @@ A network is an architecture; its weights live apart, as a pytree. Gates are pyt
 architecture is static, so networks pass through ``jax.jit`` and ``jax.vmap``.
 """
 
+from mdsgdln.networks.foreign import from_weights
 from mdsgdln.networks.gated import GatedNetwork
 from mdsgdln.networks.layered import LinearNetwork, ReLUNetwork
 from mdsgdln.networks.network import Network
@@ -16,6 +17,7 @@ __all__ = [
     "Network",
     "ReLUNetwork",
     "contextual_pathways",
+    "from_weights",
     "pathways",
     "routing_network",
 ]

@@ -1,6 +1,6 @@
 """Gated deep linear networks on any directed acyclic graph."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,12 +70,14 @@ class GatedNetwork:
             for source, target in self.graph.edges
         }
 
-    def init(self, key: Array, scale: Scalar | Mapping[Edge, Scalar]) -> dict[Edge, Array]:
+    def init(
+        self, key: Array, scale: Scalar | Sequence[Scalar] | Mapping[Edge, Scalar]
+    ) -> dict[Edge, Array]:
         """Draw Gaussian weights {edge: (neurons of target, neurons of source)}.
 
         Args:
             key: a JAX random key.
-            scale: σ, the standard deviation of an entry, or {edge: σ}.
+            scale: σ, the standard deviation of an entry, one per edge, or {edge: σ}.
         """
         checks.random_key("key", key)
         shapes = self._shapes()
@@ -102,6 +104,43 @@ class GatedNetwork:
             )
         for edge, shape in self._shapes().items():
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
+
+    def _by_edge(self, weights: Any) -> Any:
+        """Return ``weights``, {edge: matrix} also where they are a list with one matrix a layer.
+
+        Of a chain they are the layers one after the other; of hidden nodes side by side, between
+        one input and one output node, W₁ and W₂ with their neurons in the order of ``sizes``.
+
+        Raises:
+            ValueError: a list for another network, or matrices of the wrong shape.
+        """
+        if not isinstance(weights, list | tuple):
+            return weights
+        graph, paths = self.graph, self.graph.paths
+        if len(paths) == 1:
+            edges = graph.path_edges(paths[0])
+            if len(weights) == len(edges):
+                return dict(zip(edges, weights, strict=True))
+        ends = {(path[0], path[-1]) for path in paths}
+        parallel = len(ends) == 1 and all(len(path) == 3 for path in paths)
+        if not parallel or len(weights) != 2:
+            raise ValueError(
+                f"weights: expected {{edge: matrix}} for {list(graph.edges)!r:.120}, as a list "
+                f"does not say which is which, got {len(weights)} matrices"
+            )
+        ((source, target),) = ends
+        hidden = [node for node, _ in graph.sizes if node not in (source, target)]
+        neurons = [graph.neurons[node] for node in hidden]
+        first, second = weights
+        checks.weight("weights[0]", first, (sum(neurons), graph.neurons[source]))
+        checks.weight("weights[1]", second, (graph.neurons[target], sum(neurons)))
+        ends_of = np.cumsum(neurons)[:-1]
+        firsts, seconds = jnp.split(first, ends_of), jnp.split(second, ends_of, axis=1)
+        by_node = zip(hidden, firsts, seconds, strict=True)
+        given: dict[Edge, Array] = {}
+        for node, entering, leaving in by_node:
+            given |= {(source, node): entering, (node, target): leaving}
+        return {edge: given[edge] for edge in graph.edges}
 
     def _reading(self, task: Task) -> "GatedNetwork":
         """Return the network whose inputs and outputs are the rows that ``task`` gives them.
@@ -139,12 +178,12 @@ class GatedNetwork:
 
     def activations(
         self,
-        weights: Mapping[Edge, ArrayLike],
+        weights: Mapping[Edge, ArrayLike] | Sequence[ArrayLike],
         inputs: Numbers,
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> dict[Node, Float[Array, "_ P"]]:
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
-        inputs = checks.matrix("inputs", inputs)
+        inputs, weights = checks.matrix("inputs", inputs), self._by_edge(weights)
         self._check_weights(weights)
         self._check_data("inputs", len(inputs), self.graph.input_nodes)
         used = self.node_gates | self.edge_gates
@@ -176,14 +215,15 @@ class GatedNetwork:
 
     def apply(
         self,
-        weights: Mapping[Edge, ArrayLike],
+        weights: Mapping[Edge, ArrayLike] | Sequence[ArrayLike],
         inputs: Numbers,
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> Float[Array, "N_out P"]:
         """Return the outputs for ``inputs`` (N_in, P), several output nodes stacked (MHS Eq. 1).
 
         Args:
-            weights: {edge: matrix}, as from ``init``.
+            weights: {edge: matrix}, as from ``init``; a list with one matrix a layer where that
+                says which is which: a chain, or hidden nodes between one input and one output.
             inputs: X, shape (N_in, P).
             gates: {node or edge: (P,) or (neurons, P)}, used in place of all stored ones.
 

@@ -9,7 +9,7 @@ from mdsgdln.tasks.structures import (
     structure,
     xor,
 )
-from mdsgdln.tasks.task import Task
+from mdsgdln.tasks.task import Task, with_ones
 
 __all__ = [
     "STRUCTURES",
@@ -22,6 +22,7 @@ __all__ = [
     "semantic",
     "structure",
     "trained_routes",
+    "with_ones",
     "xor",
 ]
 

@@ -24,19 +24,46 @@ def digits() -> Task:
     return _classes(found.data.T / 16, found.target)
 
 
+FILES = "train-images-idx3", "t10k-images-idx3", "train-labels-idx1", "t10k-labels-idx1"
+
+
 def mnist(folder: str | Path | None = None) -> Task:
     """Return MNIST's 70 000 digits: pixels (784, P) in 0 … 1, one-hot targets.
 
     Args:
-        folder: where scikit-learn keeps its data, as ``data_home`` of its ``fetch_openml``; its own
-            default if not given. The first call fetches about 15 MB from OpenML into it, later
-            calls read it from there; nothing in the book needs it.
+        folder: one that holds MNIST's four original files (``train-images-idx3-ubyte`` and so on,
+            unpacked; the last 10 000 digits are then the test set), or where scikit-learn keeps its
+            data, as ``data_home`` of its ``fetch_openml``; that one's default if not given. If it
+            holds neither, about 15 MB are fetched from OpenML into it. Nothing in the book does.
 
     Raises:
         OSError: the folder does not hold the data, or damaged, and OpenML cannot be reached.
         ValueError: what is in the folder is not MNIST.
     """
     checks.instance("folder", folder, str | Path | None)
+    files = [Path(folder or ".") / f"{name}-ubyte" for name in FILES]
+    if folder is not None and all(file.exists() for file in files):
+        pictures, labels = (np.concatenate([*map(_idx, pair)]) for pair in (files[:2], files[2:]))
+        pixels, digits = pictures.reshape(len(pictures), -1), labels
+    else:
+        pixels, digits = _from_openml(folder)
+    if pixels.shape[1] != 784:
+        raise ValueError(f"folder: expected pictures of 784 pixels, got {pixels.shape[1]}")
+    return _classes(pixels.T / 255, digits.astype(int))
+
+
+def _idx(file: Path) -> np.ndarray:
+    """Return the bytes of a file in MNIST's own format: 0, 0, 8, dimensions, sizes, entries."""
+    content = file.read_bytes()
+    start = 4 + 4 * (content[3] if content[:3] == b"\0\0\x08" and len(content) > 3 else 0)
+    shape = np.frombuffer(content[4:start], ">i4")
+    if start == 4 or len(content) - start != shape.prod():
+        raise ValueError(f"folder: {file} is no whole file of MNIST's format")
+    return np.frombuffer(content[start:], np.uint8).reshape(shape)
+
+
+def _from_openml(folder: str | Path | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return pictures (P, pixels) and digits as scikit-learn keeps them."""
     from sklearn.datasets import fetch_openml, get_data_home
 
     folder = get_data_home(folder)
@@ -49,9 +76,7 @@ def mnist(folder: str | Path | None = None) -> Task:
             f"folder: {folder} does not hold OpenML's mnist_784, version 1, undamaged, and it "
             f"could not be fetched: {error}"
         ) from error
-    if found.data.shape[1] != 784:
-        raise ValueError(f"folder: expected pictures of 784 pixels, got {found.data.shape[1]}")
-    return _classes(found.data.T / 255, found.target.astype(int))
+    return found.data, found.target
 
 
 def _classes(pixels: np.ndarray, digits: np.ndarray) -> Task:

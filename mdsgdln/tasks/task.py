@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -20,7 +21,7 @@ class Task:
         targets: Y, shape (N_out, P).
         node_rows: rows of ``inputs`` or ``targets`` that belong to a named input or output node,
             ``{node: slice}``; needed only where there are several of them.
-        labels: a name per sample, for figures; kept as a tuple.
+        labels: a name per sample, for figures; kept as a tuple of texts.
 
     Raises:
         ValueError: wrong number of axes, differing numbers of samples, non-finite entries, rows
@@ -37,14 +38,15 @@ class Task:
         inputs: Numbers,
         targets: Numbers,
         node_rows: Mapping[object, slice] | None = None,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[str] | np.ndarray | None = None,
     ):
         inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
         targets = checks.finite_array("targets", targets, 2, "(N_out, P)")
         if inputs.shape[1] != targets.shape[1]:
+            rows = inputs.shape[0] == targets.shape[0]
             raise ValueError(
                 f"targets: expected one column per column of inputs, {inputs.shape[1]}, "
-                f"got {targets.shape[1]}"
+                f"got {targets.shape[1]}" + "; samples are columns: transpose both?" * rows
             )
         checks.instance("node_rows", node_rows, Mapping | None)
         most_rows = max(len(inputs), len(targets))
@@ -59,7 +61,7 @@ class Task:
                 )
         if labels is not None:
             checks.several("labels", labels, inputs.shape[1])
-            labels = tuple(labels)
+            labels = tuple(map(str, labels))
         _fill(self, inputs, targets, dict(node_rows or {}) or None, labels)
 
     def __repr__(self) -> str:
@@ -84,6 +86,19 @@ class Task:
             traced = isinstance(columns, jax.core.Tracer)
             labels = None if traced else tuple(labels[index] for index in columns)
         return _fill(object.__new__(Task), inputs, targets, self.node_rows, labels)
+
+
+def with_ones(task: Task) -> Task:
+    """Return the task whose inputs have a last row of ones, on which weights are biases.
+
+    Raises:
+        ValueError: a task that gives rows to named nodes: say yourself who reads the new one.
+    """
+    checks.instance("task", task, Task)
+    if task.node_rows is not None:
+        raise ValueError(f"task: expected one without node_rows, got {dict(task.node_rows)!r:.80}")
+    inputs = jnp.concatenate([task.inputs, jnp.ones((1, task.num_samples), task.inputs.dtype)])
+    return _fill(object.__new__(Task), inputs, task.targets, None, task.labels)
 
 
 def _sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray | Array:

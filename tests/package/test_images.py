@@ -97,6 +97,37 @@ def test_mnist_is_read_from_the_files_in_a_folder(tmp_path, offline):
     assert found.labels == tuple(CLASSES)
 
 
+def write_idx(file, entries):
+    header = bytes([0, 0, 8, entries.ndim]) + np.array(entries.shape, ">i4").tobytes()
+    file.write_bytes(header + entries.astype(np.uint8).tobytes())
+
+
+def write_original(folder, size=28):
+    """Write pictures in MNIST's four files, of training and then of test, and return them."""
+    pixels = np.random.default_rng(0).integers(0, 256, (3, size, size))
+    for part, chosen in {"train": slice(2), "t10k": slice(2, 3)}.items():
+        write_idx(folder / f"{part}-images-idx3-ubyte", pixels[chosen])
+        write_idx(folder / f"{part}-labels-idx1-ubyte", np.array([7, 0, 1])[chosen])
+    return pixels
+
+
+def test_mnist_is_read_from_its_original_files(tmp_path, offline):
+    pixels = write_original(tmp_path)
+    found = tasks.mnist(tmp_path)
+    np.testing.assert_allclose(found.inputs.T.reshape(3, 28, 28), pixels / 255, rtol=1e-14)
+    assert found.labels == ("7", "0", "1")
+    assert found.targets.T.tolist() == np.eye(10)[[7, 0, 1]].tolist()
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b"\1" + b[1:], lambda b: b""])
+def test_mnist_rejects_bad_original_files(tmp_path, offline, damage):
+    write_original(tmp_path)
+    file = tmp_path / "train-images-idx3-ubyte"
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(ValueError, match=r"folder: .*train-images.* no whole file"):
+        tasks.mnist(tmp_path)
+
+
 def test_mnist_says_bad_folder_without_a_network(tmp_path, offline):
     with pytest.raises(OSError, match=rf"folder: {tmp_path}.* does not hold .*mnist_784"):
         tasks.mnist(tmp_path)

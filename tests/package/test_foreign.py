@@ -1,0 +1,170 @@
+"""Weights of other frameworks: the same outputs, and the same descent on the same clock."""
+
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from bad_input import BAD_INPUT
+
+from mdsgdln import networks, tasks, theory, training
+
+RNG = np.random.default_rng(0)
+INPUTS, TARGETS = RNG.normal(size=(5, 12)), RNG.normal(size=(3, 12))
+W1, W2, B1 = RNG.normal(size=(7, 5)) / 3, RNG.normal(size=(3, 7)) / 3, RNG.normal(size=7) / 3
+TASK = tasks.with_ones(tasks.Task(INPUTS, TARGETS))
+RATE, STEPS = 0.3, 20
+
+
+def same(first, bias, second, outputs, losses, convention, factor, descended=None):
+    """Hold a framework's start, outputs and descent against the network of its weights.
+
+    ``factor`` is its loss over ours, and ``descended``, if another one, that of its gradient.
+    """
+    network, weights = networks.from_weights(first, second, bias, convention)
+    np.testing.assert_allclose(network.apply(weights, TASK.inputs), outputs, atol=1e-6)
+    step = RATE * (factor if descended is None else descended)
+    run = training.train(network, weights, TASK, step, STEPS)
+    np.testing.assert_allclose(factor * run.losses, losses, rtol=1e-5)
+    assert run.losses[-1] < 0.9 * run.losses[0]
+
+
+def test_the_layers_are_those_that_were_given():
+    network, (first, second) = networks.from_weights(W1, W2, B1)
+    assert isinstance(network, networks.ReLUNetwork) and network.sizes == (6, 7, 3)
+    np.testing.assert_array_equal(first, np.column_stack([W1, B1]))
+    np.testing.assert_array_equal(second, W2)
+    for convention in ("flax", "sklearn"):
+        linear, weights = networks.from_weights(W1.T, W2.T, None, convention, "linear")
+        assert isinstance(linear, networks.LinearNetwork) and linear.sizes == (5, 7, 3)
+        np.testing.assert_array_equal(weights[0], W1)
+        np.testing.assert_array_equal(weights[1], W2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ((W1, W2.T), "W2"),
+        ((W1, W2, B1[:5]), "b1"),
+        ((W1, W2, B1, "keras"), "convention"),
+        ((W1, W2, B1, "torch", "tanh"), "activation"),
+        ((W1.T, W2.T), "W2: expected weights from 5 hidden neurons.*torch"),
+    ],
+)
+def test_what_does_not_fit_is_named(arguments, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        networks.from_weights(*arguments)
+
+
+def test_the_ones_are_the_last_input_and_names_stay():
+    task = tasks.Task(INPUTS, TARGETS, labels=np.array(list("abcdefghijkl")))
+    with_ones = tasks.with_ones(task)
+    np.testing.assert_array_equal(with_ones.inputs, np.vstack([INPUTS, np.ones(12)]))
+    assert with_ones.labels == tuple("abcdefghijkl")
+    with pytest.raises(ValueError, match="task: expected one without node_rows"):
+        tasks.with_ones(tasks.routing(2))
+
+
+def test_scikit_learn():
+    """Its ``loss_`` is a mean over outputs, its gradient that of their sum."""
+    from sklearn.neural_network import MLPRegressor
+
+    mlp = MLPRegressor(
+        hidden_layer_sizes=7,
+        solver="sgd",
+        alpha=0,
+        batch_size=12,
+        learning_rate_init=RATE,
+        momentum=0,
+        shuffle=False,
+    )
+    mlp.partial_fit(INPUTS.T, TARGETS.T)
+    mlp.coefs_, mlp.intercepts_ = [W1.T.copy(), W2.T.copy()], [B1.copy(), np.zeros(3)]
+    outputs, losses = mlp.predict(INPUTS.T).T, []
+    for _ in range(STEPS):
+        mlp.partial_fit(INPUTS.T, TARGETS.T)
+        losses.append(mlp.loss_)
+        mlp.intercepts_[1][:] = 0
+    same(W1.T, B1, W2.T, outputs, losses, "sklearn", 1 / 3, 1)
+
+
+def test_equinox():
+    eqx = pytest.importorskip("equinox")
+    keys = jax.random.split(jax.random.key(0))
+    layers = eqx.nn.Linear(5, 7, key=keys[0]), eqx.nn.Linear(7, 3, use_bias=False, key=keys[1])
+
+    def outputs(layers):
+        return jax.vmap(lambda x: layers[1](jax.nn.relu(layers[0](x))))(jnp.asarray(INPUTS.T))
+
+    def loss(layers):
+        return optax.l2_loss(outputs(layers), jnp.asarray(TARGETS.T)).mean()
+
+    start, losses = layers, []
+    for _ in range(STEPS):
+        value, gradient = eqx.filter_value_and_grad(loss)(layers)
+        losses.append(value)
+        layers = eqx.apply_updates(layers, jax.tree.map(lambda g: -RATE * g, gradient))
+    first, second = start
+    same(first.weight, first.bias, second.weight, outputs(start).T, losses, "torch", 1 / 3)
+
+
+def test_flax():
+    nnx = pytest.importorskip("flax.nnx")
+
+    class Network(nnx.Module):
+        def __init__(self, rngs):
+            self.first = nnx.Linear(5, 7, param_dtype=float, rngs=rngs)
+            self.second = nnx.Linear(7, 3, use_bias=False, param_dtype=float, rngs=rngs)
+
+        def __call__(self, x):
+            return self.second(nnx.relu(self.first(x)))
+
+    network = Network(nnx.Rngs(0))
+    network.first.bias[...] = jnp.asarray(B1)
+
+    def loss(network):
+        return optax.squared_error(network(jnp.asarray(INPUTS.T)), jnp.asarray(TARGETS.T)).mean()
+
+    first, bias, second = (
+        np.array(part[...])
+        for part in (network.first.kernel, network.first.bias, network.second.kernel)
+    )
+    outputs, losses = network(jnp.asarray(INPUTS.T)).T, []
+    for _ in range(STEPS):
+        value, gradient = nnx.value_and_grad(loss)(network)
+        losses.append(value)
+        state = nnx.state(network, nnx.Param)
+        nnx.update(network, jax.tree.map(lambda w, g: w - RATE * g, state, gradient))
+    same(first, bias, second, outputs, losses, "flax", 2 / 3)
+
+
+def test_pytorch():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own import
+        torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(
+        torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 3, bias=False)
+    ).double()
+    inputs, targets = (torch.from_numpy(rows.T.copy()) for rows in (INPUTS, TARGETS))
+    optimiser = torch.optim.SGD(network.parameters(), lr=RATE)
+    first, bias, second = (part.detach().numpy().copy() for part in network.parameters())
+    outputs, losses = network(inputs).detach().numpy().T, []
+    for _ in range(STEPS):
+        optimiser.zero_grad()
+        loss = torch.nn.functional.mse_loss(network(inputs), targets)
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    same(first, bias, second, outputs, losses, "torch", 2 / 3)
+
+
+def test_a_linear_network_is_predicted_from_the_weights_of_another_framework():
+    task = tasks.with_ones(tasks.semantic("tree", 4))
+    first, bias, second = (0.01 * RNG.normal(size=size) for size in ((4, 50), 50, (50, 7)))
+    network, weights = networks.from_weights(first, second, bias, "sklearn", "linear")
+    run = training.train(network, weights, task, 0.02, 1000)
+    predicted = theory.predict_losses(network, task, weights, run.times)
+    np.testing.assert_allclose(predicted, run.losses, rtol=0.05)

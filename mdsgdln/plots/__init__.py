@@ -6,6 +6,7 @@ Every function returns a ``matplotlib.figure.Figure``; notebooks show a figure t
 from mdsgdln.plots.appearance import COLOURS, DIVERGING, PAGE_WIDTH, SEQUENTIAL, panels, style
 from mdsgdln.plots.data import curves, matrices
 from mdsgdln.plots.diagram import graph
+from mdsgdln.plots.recorded import kinds
 
 __all__ = [
     "COLOURS",
@@ -14,6 +15,7 @@ __all__ = [
     "SEQUENTIAL",
     "curves",
     "graph",
+    "kinds",
     "matrices",
     "panels",
     "style",

@@ -10,6 +10,8 @@ from mdsgdln import _checks as checks
 COLOURS = sns.color_palette("colorblind").as_hex()
 DIVERGING = "RdBu_r"
 SEQUENTIAL = "viridis"
+GATES = "Greys"  # off white, on black
+DASHES = [(0, (4, 2)), (0, (1, 1)), (0, (7, 1.5, 1, 1.5)), (0, (10, 3))]
 PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and all
 
 
@@ -57,6 +59,7 @@ def panels(
     """Return a figure and its axes in a row (or a grid), sized per panel in inches.
 
     A figure never gets wider than the page: its panels shrink instead, so that text stays legible.
+    They are laid out so that nothing is cut off, with or without ``style``.
     """
     num_columns = checks.positive_integer("num_columns", num_columns)
     num_rows = checks.positive_integer("num_rows", num_rows)
@@ -68,7 +71,7 @@ def panels(
         num_columns,
         figsize=(width * num_columns, height * num_rows),
         squeeze=False,
-        **subplots,
+        **({"layout": "constrained"} | subplots),
     )
     plt.close(figure)  # a notebook shows the figure a cell returns, and shows it once
     return figure, axes[0] if num_rows == 1 else axes

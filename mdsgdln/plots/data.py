@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mdsgdln import _checks as checks
-from mdsgdln._checks import Numbers
-from mdsgdln.plots.appearance import COLOURS, DIVERGING, panels
+from mdsgdln._checks import Numbers, Scalar
+from mdsgdln.plots.appearance import COLOURS, DASHES, DIVERGING, GATES, panels
 
 
 def curves(
@@ -23,12 +23,13 @@ def curves(
     y_label: str = "loss",
     title: str = "",
 ) -> Figure:
-    """Draw curves over time: measured ones solid, predicted ones dashed.
+    """Draw curves over time: measured ones solid, predicted ones dashed, each in its own way.
 
     Args:
         times: shape (T,).
         measured: {label: (T,) or (repeats, T)}, repeats drawn faint.
-        predicted: {label: (T,)}; a label that ``measured`` has too takes its colour, unlabelled.
+        predicted: {label: (T,)}; a label that ``measured`` has too takes its colour, unlabelled;
+            the others have the colour of the text and dashes of their own.
         axes: where to draw; a new figure if not given.
         x_label: label of the time axis.
         y_label: label of the other axis.
@@ -52,13 +53,15 @@ def curves(
                 alpha=faint,
                 label=label if index == 0 else None,
             )
+    alone = [label for label in predicted if label not in colour_of]
+    dashes_of = dict(zip(alone, DASHES * len(alone), strict=False))
     for label, values in predicted.items():
         shared = label in colour_of
         axes.plot(
             times,
             values,
-            color="black" if not shared else _darker(colour_of[label]),
-            linestyle=(0, (4, 2)),
+            color=_darker(colour_of[label]) if shared else mpl.rcParams["text.color"],
+            linestyle=dashes_of.get(label, DASHES[0]),
             linewidth=1.6,
             label=None if shared else label,
         )
@@ -99,8 +102,9 @@ def matrices(
     annotate: bool = False,
     width: float = 2.8,
     height: float = 2.8,
+    limits: Sequence[Scalar] | None = None,
 ) -> Figure:
-    """Draw matrices side by side on one diverging scale centred at zero.
+    """Draw matrices side by side on one scale, diverging about zero or from white to black.
 
     Args:
         named: {title: matrix}.
@@ -109,6 +113,8 @@ def matrices(
         annotate: write the entries, one decimal.
         width: of a panel, inches.
         height: of a panel, inches.
+        limits: ends of the scale, ``(0, 1)`` for gates, which are then drawn from white to black;
+            if not given, the largest absolute entry, above and below zero.
     """
     named = _checked("named", named, (2,))
     if not named:
@@ -121,14 +127,19 @@ def matrices(
             for texts, matrix in zip(labels, named.values(), strict=True):
                 checks.several(name, texts, matrix.shape[axis])
     figure, axes = panels(len(named), width=width, height=height)
-    limit = max(float(np.nanmax(np.abs(matrix))) for matrix in named.values()) or 1.0
+    if limits is None:
+        largest = max(float(np.nanmax(np.abs(matrix))) for matrix in named.values()) or 1.0
+        limits = -largest, largest
+    checks.several("limits", limits, 2)
+    if not limits[0] < limits[1]:
+        raise ValueError(f"limits: expected (lowest, highest), got {limits!r:.80}")
     for index, (ax, (title, matrix)) in enumerate(zip(axes, named.items(), strict=True)):
         sns.heatmap(
             matrix,
             ax=ax,
-            cmap=DIVERGING,
-            vmin=-limit,
-            vmax=limit,
+            cmap=DIVERGING if limits[0] < 0 else GATES,
+            vmin=limits[0],
+            vmax=limits[1],
             annot=np.round(matrix, 1) + 0.0 if annotate else False,  # no "-0.0"
             fmt=".1f",
             annot_kws={"size": 8},

@@ -1,10 +1,19 @@
 """Gates found in recorded activity: planted ones come back, whatever the order and the noise."""
 
+import runpy
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import pytest
 from bad_input import BAD_INPUT
 
-from mdsgdln import discovery, gates
+from mdsgdln import discovery, gates, plots, tasks
+
+mpl.use("Agg")
 
 CONTEXTS = gates.context_gates(8, 3, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
 FOUR = gates.context_gates(4, 4, [range(4), (0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)])
@@ -150,3 +159,126 @@ def test_bad_recordings_are_named(function, activity, weights, name):
 def test_bad_numbers_of_clusters_are_named(number):
     with pytest.raises(BAD_INPUT, match="num_clusters"):
         discovery.cluster(CONTEXTS, number)
+
+
+def relu_activity(num_contexts, seed, hidden=150, scale=1e-5, rate=0.005):
+    """Activity of a ReLU network that was trained in plain NumPy."""
+    task = tasks.contextual(num_contexts, 8)
+    inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
+    rng = np.random.default_rng(seed)
+    first = scale * rng.standard_normal((hidden, len(inputs)))
+    second = scale * rng.standard_normal((len(targets), hidden))
+    for _ in range(2500):
+        active = np.maximum(first @ inputs, 0)
+        error = second @ active - targets
+        back = second.T @ error * (active > 0)
+        second, first = second - rate * error @ active.T, first - rate * back @ inputs.T
+    return np.maximum(first @ inputs, 0)
+
+
+@pytest.mark.parametrize("trials", [32, 128])
+def test_spikes_of_a_network_made_elsewhere_have_all_four_kinds(trials):
+    activity = relu_activity(3, seed=7)
+    rates = 10 * activity / activity[activity > 0.01 * activity.max()].mean()
+    counts = np.random.default_rng(8).poisson(rates * trials) / trials
+    found = discovery.discover(counts)
+    assert len(found) == 4
+    assert discovery.disagreement(CONTEXTS, found) <= 0.05
+
+
+def test_eight_conditions_have_the_patterns_that_one_can_count():
+    rng = np.random.default_rng(9)
+    often = np.array([[1, 1, 1, 0, 0, 0, 0, 1], [1, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 1, 1, 1, 0, 0]])
+    rare = rng.integers(0, 2, (12, 8))
+    activity = np.vstack([np.repeat(often, [60, 20, 40], axis=0), rare])
+    assert as_set(discovery.discover(activity)) == as_set(often)
+
+
+@pytest.mark.parametrize("kind", ["ring", "plane", "half-waves"])
+def test_tuning_curves_manifolds_and_noise_have_no_kinds(kind):
+    rng, place = np.random.default_rng(10), np.arange(24) / 24
+    rates = {
+        "ring": np.exp(3 * np.cos(2 * np.pi * (place - rng.random((150, 1))))) - 3,
+        "plane": 8 * rng.standard_normal((150, 2)) @ rng.standard_normal((2, 24)),
+        "half-waves": 10 * rng.standard_normal((150, 24)),
+    }[kind]
+    counts = rng.poisson(np.maximum(rates, 0) * 8) / 8
+    found = discovery.find(counts[counts.any(axis=1)], resamples=1)
+    assert not found.repeatable
+    assert len(found.gates) == 1
+    assert "no kinds" in repr(found)
+
+
+def single_trials(planted=CONTEXTS, neurons=15, trials=6, seed=0):
+    """Poisson counts, (trials × conditions, neurons), their labels, and counts before."""
+    rng = np.random.default_rng(seed)
+    rates = 3 + 12 * np.repeat(planted, neurons, axis=0)
+    counts = rng.poisson(np.tile(rates.T, (trials, 1))).astype(float)
+    return counts, np.tile(np.arange(planted.shape[1]), trials), rng.poisson(3.0, counts.shape)
+
+
+def test_single_trials_give_kinds_that_are_sure():
+    counts, labels, before = single_trials()
+    recording = discovery.activity_by_condition(counts, labels, before)
+    found = discovery.find(recording, resamples=5)
+    assert as_set(found.gates) == as_set(CONTEXTS)
+    np.testing.assert_array_equal(np.bincount(found.gate_of), [15, 15, 15, 15])
+    assert found.repeatable and found.sure.min() > 0.7 and found.halves > 0.95
+    assert found.shares.sum() == pytest.approx(1)
+    assert found.agreement[4] > 0.99 and found.silhouette[4] > found.null[4]
+    assert "4 kinds" in repr(found)
+    assert plots.kinds(found).axes
+
+
+def test_activity_is_the_mean_over_trials_whatever_holds_them():
+    counts, labels, _ = single_trials()
+    names = [f"unit {index}" for index in range(counts.shape[1])]
+    frame = pd.DataFrame(counts, columns=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that all neurons are on
+        plain = discovery.activity_by_condition(counts, labels)
+        for table, by in ((frame, pd.Series(labels)), (frame.assign(item=labels), "item")):
+            recording = discovery.activity_by_condition(table, by)
+            np.testing.assert_allclose(recording.activity, plain.activity)
+            assert list(recording.neurons) == names
+    np.testing.assert_allclose(plain.activity, frame.groupby(labels).mean().T)
+    np.testing.assert_allclose(np.mean(plain.halves(np.random.default_rng(0)), 0), plain.activity)
+
+
+def test_gaps_and_silent_neurons_are_named():
+    counts, labels, before = single_trials()
+    counts[::7, 3] = np.nan
+    counts[labels == 2, 4] = np.nan
+    counts[:, 5] = 0
+    recording = discovery.activity_by_condition(counts, labels, before)
+    assert (recording.silent, recording.incomplete) == ((5,), (4,))
+    assert 3 in recording.neurons and np.isfinite(recording.activity).all()
+    assert "never on: 5" in repr(recording)
+    expected = np.nanmean(counts[labels == 0, 3]) - before[:, 3].mean()
+    error = 2 * before[:, 3].std(ddof=1) / np.sqrt(np.isfinite(counts[labels == 0, 3]).sum())
+    assert recording.activity[3, 0] == pytest.approx(expected - error)
+
+
+def test_z_scores_need_a_threshold():
+    counts, labels, _ = single_trials()
+    scores = (counts - counts.mean(axis=0)) / counts.std(axis=0)
+    with pytest.raises(ValueError, match="threshold"):
+        discovery.activity_by_condition(scores, labels)
+    recording = discovery.activity_by_condition(scores, labels, threshold=-0.5)
+    assert recording.activity.shape == (60, 24)
+
+
+def test_a_missing_baseline_and_single_trials_are_warned_about():
+    counts, labels, _ = single_trials()
+    with pytest.warns(UserWarning, match="baseline"):
+        discovery.activity_by_condition(counts + 1, labels)
+    with pytest.warns(UserWarning, match="standard error"):
+        discovery.activity_by_condition(counts[:24], labels[:24], baseline=3.0)
+
+
+def test_the_job_of_a_neuroscientist_runs(tmp_path, monkeypatch, capsys):
+    script = Path(__file__).parents[1] / "jobs" / "recordings.py"
+    monkeypatch.setattr(sys, "argv", [str(script), str(tmp_path / "kinds.pdf")])
+    runpy.run_path(str(script))
+    assert "4 kinds of neurons" in capsys.readouterr().out
+    assert (tmp_path / "kinds.pdf").stat().st_size > 1000

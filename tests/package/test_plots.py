@@ -1,29 +1,98 @@
 """Figures: every drawing function returns a figure that can be drawn, light and dark."""
 
 import io
+import itertools
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from bad_input import BAD_INPUT
 from matplotlib.figure import Figure
+from matplotlib.offsetbox import AnnotationBbox
 
 from mdsgdln import networks, plots, tasks
 
 mpl.use("Agg")
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("dark", [None, False, True])
 def test_every_figure_draws(dark):
-    plots.style(dark)
     task = tasks.xor(1.0)
     network = networks.pathways(task, np.eye(4), 32)
     times = np.arange(5)
+    mpl.rcdefaults() if dark is None else plots.style(dark)
     figures = [
         plots.curves(times, {"runs": np.ones((3, 5))}, {"runs": np.ones(5), "theory": times}),
         plots.matrices({"a": np.eye(3), "b": -np.eye(2)}, annotate=True),
+        plots.matrices({"gates": np.eye(3)}, [["a long name"] * 3], limits=(0, 1)),
         plots.graph(network),
         plots.panels(2)[0],
     ]
     for figure in figures:
         assert isinstance(figure, Figure)
         figure.savefig(io.BytesIO())
+        assert_whole(figure)
+
+
+def assert_whole(figure):
+    """Nothing that is drawn reaches beyond the figure."""
+    drawn, width, height = figure.get_tightbbox(), *figure.get_size_inches()
+    assert drawn.x0 > -0.01 and drawn.y0 > -0.01
+    assert drawn.x1 < width + 0.01 and drawn.y1 < height + 0.01
+
+
+def nodes_of(figure):
+    """Where the nodes of a diagram are drawn, in pixels."""
+    figure.canvas.draw()
+    boxes = figure.findobj(AnnotationBbox)
+    return [box.get_window_extent() for box in boxes]
+
+
+@pytest.mark.parametrize("styled", [False, True])
+@pytest.mark.parametrize("num_pathways", [2, 5, 7])
+@pytest.mark.parametrize("width", [None, 3.0])
+def test_nodes_do_not_collide(styled, num_pathways, width):
+    mpl.rcdefaults()
+    if styled:
+        plots.style()
+    task = tasks.contextual(3, 8)
+    network = networks.pathways(task, np.ones((num_pathways, 24)), 20)
+    axes = None if width is None else plots.panels(1, width=width, height=2.6)[1][0]
+    figure = plots.graph(network, axes)
+    places = nodes_of(figure)
+    assert len(places) == num_pathways + 2
+    for one, other in itertools.combinations(places, 2):
+        assert not one.overlaps(other)
+    assert_whole(figure)
+
+
+def test_the_diagram_of_the_start_page_does_not_collide():
+    mpl.rcdefaults()
+    plots.style()
+    figure, axes = plots.panels(3, height=2.6, width_ratios=[0.6, 1.8, 0.9])
+    network = networks.pathways(tasks.xor(0.0), np.eye(4), 32)
+    plots.graph(network, axes[1], "gated network of four pathways")
+    places = nodes_of(figure)
+    for one, other in itertools.combinations(places, 2):
+        assert not one.overlaps(other)
+    others = [axes[index].get_tightbbox() for index in (0, 2)]
+    assert not any(place.overlaps(other) for place in places for other in others)
+
+
+def test_predictions_are_told_apart():
+    times, mpl.rcParams["text.color"] = np.arange(5), "#123456"
+    figure = plots.curves(times, {"runs": times}, {"runs": times, "one": times, "two": times})
+    _, shared, one, two = figure.axes[0].lines
+    assert one.get_color() == two.get_color() == "#123456" != shared.get_color()
+    assert one._dash_pattern != two._dash_pattern
+    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert texts == ["runs", "one", "two"]
+
+
+def test_gates_are_drawn_from_0_to_1():
+    half = plots.matrices({"gates": np.full((2, 2), 0.5)}, limits=(0, 1)).axes[0].collections[0]
+    assert half.get_clim() == (0, 1)
+    shown = half.cmap(half.norm(0.5))[0]
+    assert 0.4 < shown < 0.75
+    with pytest.raises(BAD_INPUT, match="limits"):
+        plots.matrices({"gates": np.eye(2)}, limits=(1, 0))

@@ -1,0 +1,158 @@
+"""How many kinds of neurons: what comes back when a recording is stressed, and no Gaussian has."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float, Int
+from scipy.stats import norm
+from threadpoolctl import threadpool_limits
+
+from mdsgdln.discovery.clusters import (
+    differing,
+    distances,
+    distinct,
+    k_means,
+    noticeable,
+    rounded,
+)
+
+MOST_PATHWAYS = 12
+REPETITIONS = 7  # clusterings that have to agree
+REPEATABLE = 0.01  # of the entries may differ between repetitions, else there are no kinds
+EXACT = 0.001  # of the entries: gates that repeat exactly, but for a rare bad end of k-means
+SURROGATES = 20
+APART, LITTLE_APART = 4.0, 2.0  # standard deviations above the surrogates; of exact gates
+STRONG = 0.8  # a silhouette that needs no comparison: groups hardly overlap
+STARTS, FEW_STARTS = 5, 3  # of each k-means, in the recording and in a surrogate
+MOST_NEURONS = 500  # of a surrogate
+
+
+class Number(NamedTuple):
+    """What is found for one number of clusters.
+
+    Attributes:
+        gates: of the repetition most like the others, (K, P).
+        differing: its mean disagreement with the others.
+        silhouette: mean of 1 − (distance to own gate) / (distance to the next one).
+        null: mean and standard deviation of the surrogates' silhouettes; NaN where none are made.
+    """
+
+    gates: Int[np.ndarray, "K P"]
+    differing: float
+    silhouette: float
+    null: tuple[float, float] = (np.nan, np.nan)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether there are several gates, and the repetitions agree on them."""
+        return len(self.gates) > 1 and self.differing <= REPEATABLE
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether there are several gates, and the repetitions agree on them exactly."""
+        return len(self.gates) > 1 and self.differing <= EXACT
+
+    @property
+    def needed(self) -> float:
+        """The silhouette that kinds have to exceed: that of surrogates, with room."""
+        mean, deviation = self.null
+        return min(mean + (LITTLE_APART if self.is_exact else APART) * deviation, STRONG)
+
+    @property
+    def kinds(self) -> bool:
+        """Whether they repeat, and are farther apart than those of surrogates."""
+        return self.repeats and self.silhouette > self.needed
+
+
+def candidates(found: dict[int, Number]) -> list[int]:
+    """Return the numbers of clusters among which that of the kinds is: the last one, if any.
+
+    They are the largest number whose gates repeat exactly, or if there is none the one whose gates
+    repeat best, and those that follow it as long as their gates repeat.
+    """
+    several = {number: tried for number, tried in found.items() if len(tried.gates) > 1}
+    exact = [number for number, tried in several.items() if tried.is_exact]
+    first = max(exact) if exact else min(several, key=lambda k: several[k].differing, default=0)
+    run = []
+    while first in found and found[first].repeats:
+        run.append(first)
+        first += 1
+    return run
+
+
+def numbers(
+    patterns: np.ndarray, shares: np.ndarray, num_neurons: int, complete: bool
+) -> dict[int, Number]:
+    """Return what is found for each number of clusters.
+
+    Unless ``complete``, surrogates are made for the candidates only.
+    """
+    found = {}
+    with threadpool_limits(1):  # threads of k-means wait for each other longer than they work
+        for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
+            found[num_clusters] = _repeated(patterns, shares, num_clusters)
+        surrogates = _surrogates(patterns, shares, min(num_neurons, MOST_NEURONS))
+        for num_clusters in found if complete else candidates(found):
+            apart = [_apart(*surrogate, num_clusters) for surrogate in surrogates]
+            null = float(np.mean(apart)), float(np.std(apart))
+            found[num_clusters] = found[num_clusters]._replace(null=null)
+    return found
+
+
+def _repeated(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> Number:
+    """Cluster several times, each distinct pattern counting by half to one and a half."""
+    rng = np.random.default_rng(num_clusters)
+    stressed = shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(shares)))
+    repeated = [
+        noticeable(
+            rounded(k_means(patterns, weights, num_clusters, seed, STARTS)), patterns, shares
+        )
+        for seed, weights in enumerate(stressed)
+    ]
+    table = np.array([[differing(gates, others) for others in repeated] for gates in repeated])
+    index = table.sum(axis=1).argmin()
+    return Number(
+        repeated[index],
+        float(np.delete(table[index], index).mean()),
+        silhouette(repeated[index], patterns, shares),
+    )
+
+
+def silhouette(gates: np.ndarray, patterns: np.ndarray, shares: np.ndarray) -> float:
+    """Return the simplified silhouette: mean of 1 − a/b, a to the nearest gate, b to the next."""
+    if len(gates) < 2:
+        return 0.0
+    nearest, following = np.sort(distances(patterns, gates), axis=1)[:, :2].T
+    return float(shares @ (1 - nearest / np.maximum(following, 1)))
+
+
+def _apart(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> float:
+    """Return the silhouette of patterns that are clustered once."""
+    centroids = k_means(patterns, shares, min(num_clusters, len(patterns)), 0, FEW_STARTS)
+    return silhouette(noticeable(rounded(centroids), patterns, shares), patterns, shares)
+
+
+def _surrogates(
+    patterns: np.ndarray, shares: np.ndarray, num_neurons: int
+) -> list[tuple[Float[np.ndarray, "patterns P"], Float[np.ndarray, " patterns"]]]:
+    """Return patterns without kinds: Gaussians of the same covariance, cut where they are on.
+
+    They are as often on in every sample, and as often together in every pair of samples: an
+    elliptical null, as in the ePAIRS test of mixed selectivity. Correlations of a Gaussian follow
+    from those of its signs, ρ = sin(πφ/2), which is exact where half of the neurons are on.
+    """
+    rng = np.random.default_rng(0)
+    mean = shares @ patterns
+    centred = patterns - mean
+    covariance = centred.T @ (centred * shares[:, None])
+    deviations = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+    signs = np.clip(covariance / np.outer(deviations, deviations), -1, 1)
+    values, vectors = np.linalg.eigh(np.sin(np.pi / 2 * signs))
+    factor = vectors * np.sqrt(np.maximum(values, 0))
+    factor /= np.maximum(np.linalg.norm(factor, axis=1, keepdims=True), 1e-12)
+    thresholds = norm.ppf(np.clip(mean, 1e-9, 1 - 1e-9))
+    surrogates = []
+    for _ in range(SURROGATES):
+        on = rng.standard_normal((num_neurons, len(mean))) @ factor.T < thresholds
+        surrogates.append(distinct(on, np.ones(num_neurons)))
+    return surrogates

@@ -1,0 +1,50 @@
+"""Four users' jobs from import to figure: each a script of at most 25 lines, run as it is."""
+
+import ast
+import runpy
+from pathlib import Path
+
+import jax
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from mdsgdln import tasks
+
+JOBS = sorted((Path(__file__).parents[1] / "jobs").glob("*.py"))
+MOST_LINES = 25
+
+
+def expect(job, made):
+    """Hold what a job has found against what is known."""
+    if job == "theorist":
+        assert made["error"] < 0.01
+        assert made["run"].observed.shape == (15, 15, 8)
+        before = made["network"].apply(made["weights"], made["task"].inputs)
+        np.testing.assert_allclose(made["run"].observed[0], before, rtol=1e-12)
+    if job == "lecturer":
+        lasts = {name: float(losses[-1]) for name, losses in made["ranked"].items()}
+        assert made["first"] == "two of three contexts"  # all but one context
+        assert lasts["every context"] > 10 * lasts["two of three contexts"]
+    if job == "engineer":
+        means = made["table"].groupby("scale")["time"].mean()
+        steps = np.diff(means.to_numpy())  # each tenth of σ takes as much longer
+        assert (steps < 0).all() and steps[0] == pytest.approx(steps[1], rel=0.1)
+
+
+@pytest.mark.parametrize("path", JOBS, ids=lambda path: path.stem)
+def test_a_job_ends_in_a_figure(path):
+    mpl.use("Agg")
+    mpl.rcdefaults()
+    known = dict(tasks.STRUCTURES)
+    body = ast.parse(path.read_text(encoding="utf8")).body[1:]  # without the first docstring
+    assert body[-1].end_lineno - body[0].lineno < MOST_LINES
+    assert jax.config.jax_enable_x64
+    try:
+        made = runpy.run_path(str(path), run_name="__main__")
+    finally:
+        tasks.STRUCTURES.clear()
+        tasks.STRUCTURES.update(known)
+    assert isinstance(made["figure"], Figure)
+    expect(path.stem, made)

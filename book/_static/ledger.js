@@ -1,12 +1,22 @@
-// Filters the ledger by what is typed, by paper, chapter and verdict. Without scripts all rows are shown.
+// Filters the ledger by what is typed, by whose claim it is, paper, chapter and verdict. Without scripts all rows are shown.
 (() => {
-  const rows = [...document.querySelectorAll(".ledger tbody tr")];
+  const rows = [...document.querySelectorAll(".ledger tbody tr[id]")];
   const cell = (row, index) => row.cells[index].textContent.trim();
+  const verdicts = {
+    holds: "holds",
+    within: "holds within a bound",
+    statement: "the paper's statement fails",
+    setting: "our setting may differ",
+    bound: "our own bound was missed",
+    superseded: "superseded",
+    retired: "retired",
+    missing: "missing",
+  };
   const choices = {
-    paper: (row) => ["MHS", "NRR"].find((paper) => cell(row, 1).startsWith(paper)) ?? "beyond the papers",
-    chapter: (row) => cell(row, 2),
-    verdict: (row) => ({ holds: "holds", fails: "does not hold", superseded: "superseded" })[
-      ["holds", "fails", "superseded"].find((kind) => row.classList.contains(kind))] ?? "missing",
+    about: (row) => cell(row, 1).split(",")[0],
+    paper: (row) => ["MHS", "NRR"].find((paper) => cell(row, 2).startsWith(paper)) ?? "beyond the papers",
+    chapter: (row) => cell(row, 3),
+    verdict: (row) => verdicts[Object.keys(verdicts).find((kind) => row.classList.contains(kind))],
   };
   const form = document.createElement("form");
   form.className = "ledger-filter";
@@ -55,6 +65,7 @@
     }
   });
 
-  document.querySelector(".ledger")?.before(form);
+  const table = rows[0]?.closest("table");
+  (table?.closest(".pst-scrollable-table-container") ?? table)?.before(form);
   update();
 })();

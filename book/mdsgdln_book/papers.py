@@ -10,7 +10,8 @@ from pathlib import Path
 
 import yaml
 
-from mdsgdln_book.claims import Claim, markdown_table
+from mdsgdln_book.claim_file import Claim
+from mdsgdln_book.claims import markdown_table
 from mdsgdln_book.places import BOOK
 
 PAPERS_FILE = BOOK / "papers.yml"
@@ -40,8 +41,8 @@ def read_papers(path: Path = PAPERS_FILE) -> dict[str, list[dict]]:
 
 
 def from_papers(claim: Claim) -> bool:
-    """Whether a claim is one of the papers' own."""
-    return claim.source.startswith(("MHS", "NRR"))
+    """Whether a claim is a paper's, be it carried over to another setting."""
+    return claim.about != "ours"
 
 
 def figures_and_labels(book: Path) -> tuple[dict[str, str], set[str]]:
@@ -66,8 +67,8 @@ def problems(
             listed.add(id)
             if id not in claims:
                 found.append(f"{place}: unknown claim {id}")
-            elif claims[id].superseded_by:
-                found.append(f"{place}: claim {id} is superseded by {claims[id].superseded_by}")
+            elif not claims[id].stands:
+                found.append(f"{place}: claim {id} is superseded or retired")
         found += [f"{place}: no figure {f}" for f in entry.get("figures", []) if f not in figures]
         for item in entry.get("derived", []):
             kind, _, name = item.partition(":")
@@ -75,7 +76,7 @@ def problems(
             if kind not in ("eq", "prf", "page") or not there:
                 found.append(f"{place}: nothing to derive it: {item}")
     for claim in claims.values():
-        if from_papers(claim) and not claim.superseded_by and claim.id not in listed:
+        if from_papers(claim) and claim.stands and claim.id not in listed:
             found.append(f"claim {claim.id} ({claim.source}) is missing in papers.yml")
     return found
 

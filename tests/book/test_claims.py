@@ -1,19 +1,27 @@
 """Claims, their recorder and the ledger built from what was recorded."""
 
 import math
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import yaml
 
 from mdsgdln_book import claims as recorder
-from mdsgdln_book.claims import Bound, Claims, parse_claim, read_claims, rounded_text
+from mdsgdln_book.claim_file import Bound, parse_claim, read_claims
+from mdsgdln_book.claims import MISSED, WITHIN, Claims, rounded_text
 from mdsgdln_book.extensions import ledger
+from mdsgdln_book.places import BOOK, ROOT
 
 ENTRY = {
     "id": "demo-time",
     "source": "MHS §3",
+    "about": "paper",
+    "kind": "experiment",
+    "quote": "specifically, the faster one",
     "statement": "Faster at |Δ| > $0$.",
     "measure": "a number",
     "bound": {"at_most": 0.06},
@@ -81,8 +89,81 @@ def test_bad_entries(tmp_path):
         read_claims(write(tmp_path / "old.yml", old))
 
 
-def test_the_books_claims_are_readable():
-    assert read_claims()
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"about": "theirs"}, "about: expected one of"),
+        ({"kind": "guess"}, "kind: expected one of"),
+        ({"missed": "reader"}, "missed: expected one of"),
+        ({"about": "ours"}, "about ours: a paper's claim has its quote"),
+        ({"paraphrase": True}, "about paper: a paper's claim has its quote"),
+        ({None: "a second seed"}, "missing fields .* unknown fields .*null. without"),
+        ({"retired": "void", "superseded_by": "x", "reason": "y"}, "retired or"),
+    ],
+)
+def test_bad_fields(changes, message):
+    with pytest.raises(ValueError, match=f"claim demo-time: {message}"):
+        parse_claim({**ENTRY, **changes})
+
+
+# What a reader who meets a single row of the ledger could not resolve.
+DANGLING = re.compile(r"^(So|It|They|Neither|Nor|Its|Their|This|These|Those)\b|\b[Tt]he same\b")
+
+
+def test_the_books_claims_can_be_read_alone():
+    for claim in read_claims().values():
+        assert not DANGLING.search(claim.statement), claim.id
+        assert not DANGLING.search(claim.measure), claim.id
+
+
+def normal(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def is_quoted(quote, text):
+    """Whether the words stand in the text; an ellipsis leaves out a sentence at most."""
+    pieces = (re.escape(piece) for piece in normal(quote).split(" … "))
+    return re.search(".{0,200}?".join(pieces), text) is not None
+
+
+@pytest.fixture(scope="module")
+def sources():
+    """The papers as text, by name, where they lie beside the checkout or where PAPERS points."""
+    places = [parent / "shared" / "seeds" for parent in ROOT.parents]
+    places = [Path(os.environ["PAPERS"])] if "PAPERS" in os.environ else places
+    folder = next((place for place in places if place.is_dir()), None)
+    if folder is None:
+        pytest.skip("the papers' texts are not beside the checkout; PAPERS can name their folder")
+    texts = {path.name: normal(path.read_text(encoding="utf8")) for path in folder.glob("*.txt")}
+    is_nrr = {
+        name: "The Neural Race Reduction: Dynamics" in text[:200] for name, text in texts.items()
+    }
+    return {
+        "NRR": " ".join(text for name, text in texts.items() if is_nrr[name]),
+        "MHS": " ".join(text for name, text in texts.items() if not is_nrr[name]),
+    }
+
+
+def test_quotations_are_the_papers_words(sources):
+    assert not is_quoted("always the fastest one", sources["MHS"])
+    for claim in read_claims().values():
+        if claim.quote:
+            assert is_quoted(claim.quote, sources[claim.source[:3]]), f"{claim.id}: {claim.quote}"
+
+
+def test_the_errata_quote_the_papers_words(sources):
+    """Quotation marks hold the papers' words and nothing else; a capital may open a sentence."""
+    text = re.sub(r"`[^`]*`", "", (BOOK / "errata.md").read_text(encoding="utf8"))
+    assert '"' not in text
+    quotes = [normal(quote) for quote in re.findall("“([^”]*)”", text)]
+    assert quotes
+    for quote in quotes:
+        openings = quote, quote[0].lower() + quote[1:]
+        assert any(is_quoted(q, s) for q in openings for s in sources.values()), quote
+
+
+def test_only_slides_are_paraphrased():
+    assert all(c.source.startswith("NRR") for c in read_claims().values() if c.paraphrase)
 
 
 def test_rounding_never_gives_minus_zero():
@@ -115,7 +196,44 @@ def test_failing_claims_need_a_reason(file, shown):
         demo.record("demo-time", 0.07)
     assert not shown
     demo.record("demo-time", 0.07, because="the width is too small.")
-    assert shown[0][1]["claim"]["verdict"] == "does not hold here: the width is too small."
+    said = f"{MISSED['bound']}: the width is too small."
+    assert shown[0][1]["claim"]["verdict"] == said
+
+
+def test_null_and_rival_stand_beside_the_value(tmp_path, shown):
+    named = {**ENTRY, "null": "a second seed", "rival": "one context"}
+    demo = Claims("demo", write(tmp_path / "claims.yml", named))
+    for beside in ({}, {"null": 0.005}, {"rival": 0.2}):
+        with pytest.raises(ValueError, match="named in claims.yml and recorded, or neither"):
+            demo.record("demo-time", 0.04, **beside)
+    demo.record("demo-time", 0.04, null=0.0051, rival=0.2)
+    demo.record("demo-time", 0.04, null=0.0051, rival=0.05)
+    (data, first), (_, second) = ((data, metadata["claim"]) for data, metadata in shown)
+    assert data["application/papermill.record/text/plain"] == "0.04, null 0.0051, rival 0.2"
+    assert first["verdict"] == "holds within 0.04" and not first["rival_holds"]
+    assert second["verdict"].endswith("; the rival is within the bound, too")
+    with pytest.raises(ValueError, match="rival"):
+        recorder.judge(parse_claim(ENTRY), 0.04, 3, None, null=None, rival=0.1)
+
+
+@pytest.mark.parametrize("missed", MISSED)
+def test_what_a_miss_means(missed):
+    measured = recorder.judge(parse_claim({**ENTRY, "missed": missed}), 0.1, 3, "too wide.")
+    assert (measured.kind, measured.verdict) == (MISSED[missed], f"{MISSED[missed]}: too wide.")
+
+
+def test_where_the_book_is_not_made_readers_explore(file, shown, capsys, monkeypatch):
+    assert Claims("demo", file).strict  # as of tests and builds
+    monkeypatch.delenv("BOOK_STRICT")
+    demo = Claims("demo", file)
+    assert not demo.strict
+    demo.record("demo-time", 0.07)
+    assert capsys.readouterr().out == "demo-time: 0.07 is outside its bound, at most 0.06\n"
+    assert shown[0][1]["claim"]["verdict"] == "our own bound was missed: outside its bound"
+    demo.table()  # of what was measured
+    assert "0.07" in shown[1][0]["text/plain"] and "2 ± 0.1" not in shown[1][0]["text/plain"]
+    with pytest.raises(ValueError, match="because="):
+        Claims("demo", file, strict=True).record("demo-time", 0.07)
 
 
 def test_bad_records(file, shown):
@@ -139,20 +257,33 @@ def stored(claim, value=0.04, **changes):
 
 def test_ledger_counts_and_complaints():
     one = parse_claim(ENTRY)
-    two, three, four = (parse_claim({**ENTRY, "id": name}) for name in ("two", "three", "four"))
+    ours = {k: v for k, v in ENTRY.items() if k != "quote"} | {"about": "ours"}
+    two, three, four = (parse_claim({**ours, "id": name}) for name in ("two", "three", "four"))
     old = parse_claim({**ENTRY, "id": "old", "superseded_by": "two", "reason": "a slip"})
+    void = parse_claim({**ours, "id": "void", "retired": "decides nothing"})
     recorded = {
         one.id: [("book/demo", stored(one))],
         two.id: [("book/demo", stored(two, 0.1))],
         three.id: [("book/demo", stored(parse_claim({**ENTRY, "bound": {"at_most": 0.07}})))],
         "stranger": [("book/demo", {})],
     }
-    lines, problems = ledger.ledger_lines({c.id: c for c in (one, two, three, four, old)}, recorded)
-    assert lines[0] == "5 claims: 1 holds, 1 does not, 1 superseded, 2 missing."
-    text = "\n".join(lines)
+    claims = {c.id: c for c in (one, two, three, four, old, void)}
+    values, problems = ledger.pick_values(claims, recorded)
+    lines = ledger.count_lines(claims, values)
+    assert lines[2:8] == [
+        f"| {WITHIN} | 1 | 0 | 0 | 1 |",
+        f"| {MISSED['bound']} | 0 | 0 | 1 | 1 |",
+        "| superseded | 1 | 0 | 0 | 1 |",
+        "| retired | 0 | 0 | 1 | 1 |",
+        "| missing | 0 | 0 | 2 | 2 |",
+        "| all | 2 | 0 | 4 | 6 |",
+    ]
+    text = "\n".join([*lines, *ledger.ledger_lines(claims, values)])
+    assert "1 quote MHS, 0 the slides of NRR, and 0 paraphrase" in text
     assert "holds within 0.04" in text
-    assert "does not hold here: of the width" in text
+    assert f"{MISSED['bound']}: of the width" in text
     assert "superseded by {ref}`two <claim-two>`: a slip" in text
+    assert "retired: decides nothing" in text
     assert problems == [
         "unknown claim stranger is recorded",
         "claim three has a stale value",
@@ -162,9 +293,7 @@ def test_ledger_counts_and_complaints():
 
 def test_ledger_wants_a_claim_in_its_own_chapter():
     claim = parse_claim(ENTRY)
-    _, problems = ledger.ledger_lines(
-        {claim.id: claim}, {claim.id: [("book/other", stored(claim))]}
-    )
+    _, problems = ledger.pick_values({claim.id: claim}, {claim.id: [("book/other", stored(claim))]})
     assert problems == ["claim demo-time is recorded outside its chapter 'demo'"]
 
 
@@ -222,7 +351,7 @@ def test_ledger_page_follows_the_chapters(tmp_path):
     """A missing value fails a cold and a warm build; an edited chapter changes the ledger."""
     second = {**ENTRY, "id": "late"}
     (tmp_path / "conf.py").write_text(CONF)
-    page = "# Ledger\n\n```{ledger}\n```\n\n```{toctree}\ndemo\n```\n"
+    page = "# Ledger\n\n```{counts}\n```\n\n```{ledger}\n```\n\n```{toctree}\ndemo\n```\n"
     (tmp_path / "ledger.md").write_text(page)
     (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.05))
     write(tmp_path / "claims.yml", ENTRY, second)
@@ -234,7 +363,7 @@ def test_ledger_page_follows_the_chapters(tmp_path):
     code, messages, page = build(tmp_path)
     assert code == 0, messages
     assert "holds within 0.05" in page
-    assert '<tr class="holds row-even" id="claim-demo-time">' in page
+    assert '<tr class="within row-even" id="claim-demo-time">' in page
     assert 'href="#claim-demo-time"' in page
     (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.03))
     code, messages, page = build(tmp_path)

@@ -6,13 +6,15 @@ import pytest
 import yaml
 
 from mdsgdln_book import papers
-from mdsgdln_book.claims import parse_claim, read_claims
+from mdsgdln_book.claim_file import parse_claim, read_claims
 
 
 def entry(**fields):
     return {
         "id": "demo",
         "source": "MHS §3",
+        "about": "carried over",
+        "kind": "experiment",
         "statement": "A",
         "measure": "a number",
         "bound": {"at_most": 1},
@@ -61,7 +63,7 @@ def test_what_is_not_there_is_named(book):
     claims = {
         "demo": parse_claim(entry()),
         "other": parse_claim(entry(id="other")),
-        "ours": parse_claim(entry(id="ours", source="beyond the papers")),
+        "ours": parse_claim(entry(id="ours", about="ours")),
         "old": parse_claim(entry(id="old", superseded_by="demo", reason="weak")),
     }
     lists = {
@@ -73,7 +75,7 @@ def test_what_is_not_there_is_named(book):
     }
     assert papers.problems(lists, claims, book) == [
         "A: unknown claim nowhere",
-        "A: claim old is superseded by demo",
+        "A: claim old is superseded or retired",
         "B: nothing to derive it: prf:none",
         "B: nothing to derive it: page:none",
         "C: no figure fig-none",

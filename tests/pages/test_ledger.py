@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-SHOWN = """() => [...document.querySelectorAll(".ledger tbody tr")]
+SHOWN = """() => [...document.querySelectorAll(".ledger tbody tr[id]")]
   .filter((row) => row.getClientRects().length).map((row) => row.id)"""
 
 
@@ -24,18 +24,18 @@ def test_words(ledger):
     number, total = counted(ledger)
     assert number == total == len(ledger.evaluate(SHOWN)) > 40
     ledger.get_by_label("words").focus()
-    ledger.keyboard.type("xor-never zebra")
+    ledger.keyboard.type("xor-cell-types zebra")
     assert ledger.evaluate(SHOWN) == []
     ledger.keyboard.press("Control+a")
-    ledger.keyboard.type("xor-never")
-    assert ledger.evaluate(SHOWN) == ["claim-xor-never-slower"]
+    ledger.keyboard.type("xor-cell-types")
+    assert ledger.evaluate(SHOWN) == ["claim-xor-cell-types"]
     assert counted(ledger) == (1, total)
 
 
 def test_choices(ledger):
     _, total = counted(ledger)
     choices = ledger.get_by_label("verdict").locator("option").all_inner_texts()
-    assert choices[0] == "all" and {"holds", "does not hold", "superseded"} <= set(choices)
+    assert choices[0] == "all" and {"holds", "our own bound was missed"} <= set(choices)
     numbers = []
     for choice in choices[1:]:
         ledger.get_by_label("verdict").select_option(choice)
@@ -49,7 +49,16 @@ def test_choices(ledger):
 
 def test_a_claims_address_shows_it(ledger):
     ledger.get_by_label("verdict").select_option("superseded")
-    ledger.evaluate("() => { location.hash = 'claim-xor-never-slower'; }")
+    ledger.evaluate("() => { location.hash = 'claim-xor-faster-by-far'; }")
     ledger.wait_for_function("() => document.querySelector('tr:target')?.getClientRects().length")
-    assert "claim-xor-never-slower" in ledger.evaluate(SHOWN)
+    assert "claim-xor-faster-by-far" in ledger.evaluate(SHOWN)
     assert not ledger.problems
+
+
+def test_the_first_screen_counts(ledger):
+    """Claims by whose they are and by verdict, and as many in all as there are rows."""
+    counts = ledger.locator(".counts table")
+    head = counts.locator("th").all_inner_texts()
+    assert [text.strip() for text in head] == ["verdict", "paper", "carried over", "ours", "all"]
+    assert counts.locator("tr").last.locator("td").last.inner_text() == str(counted(ledger)[1])
+    assert counts.bounding_box()["y"] < 900

@@ -25,6 +25,7 @@ from sphinx.environment import CONFIG_OK
 from sphinx.util import logging
 
 from mdsgdln_book.dependencies import key
+from mdsgdln_book.places import STRICT
 from mdsgdln_book.references import ENCRYPTED, code_cells
 
 MOST_KERNELS = 4  # at a time: each needs up to 2 GB of memory
@@ -176,7 +177,8 @@ class Execution:
 
 
 def setup(app) -> dict:
-    """Register the extension."""
+    """Register the extension; claims of what it executes are decided strictly."""
+    os.environ[STRICT] = "yes"
     execution = Execution()
     app.add_config_value("only_chapter", "", rebuild="", types=[str])
     app.connect("env-get-outdated", execution.find_outdated)

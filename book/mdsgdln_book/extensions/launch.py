@@ -1,12 +1,14 @@
 """Sphinx extension: every chapter as a notebook, to download or to run elsewhere.
 
-The notebooks lie in the folder `notebooks` of the built site. Where the environment names the
+The notebooks lie in the folder `notebooks` of the built site, with both packages as wheels, from
+which they install what is missing. Where the environment names the
 book's repository (BOOK_REPOSITORY=https://github.com/owner/name), pages also get buttons for Binder
 and Colab, which read the repository's branch `notebooks`: a copy of that folder.
 `python -m mdsgdln_book.extensions.launch <folder>` writes the notebooks alone.
 """
 
 import os
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -16,7 +18,7 @@ import nbformat
 
 from mdsgdln._results import git
 from mdsgdln_book.notebooks import DISTRIBUTIONS, to_notebook
-from mdsgdln_book.places import ROOT
+from mdsgdln_book.places import BOOK, ROOT
 from mdsgdln_book.references import chapters
 
 REQUIREMENTS = "\n".join([*DISTRIBUTIONS, "jupyterlab", ""])
@@ -71,9 +73,18 @@ def add_buttons(app, pagename: str, templatename: str, context: dict, doctree) -
 
 
 def ship_notebooks(app, exception) -> None:
-    """Put the notebooks into the built site."""
+    """Put the notebooks and the packages that they need into the built site."""
     if exception is None and app.builder.format == "html":
-        write_notebooks(Path(app.outdir) / "notebooks")
+        folder = Path(app.outdir) / "notebooks"
+        write_notebooks(folder)
+        write_wheels(folder)
+
+
+def write_wheels(folder: Path) -> None:
+    """Build both packages as wheels."""
+    for project in (ROOT, BOOK):
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+        subprocess.run(build, cwd=project, check=True, capture_output=True)
 
 
 def write_notebooks(folder: Path) -> None:

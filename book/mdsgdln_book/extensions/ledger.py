@@ -1,9 +1,10 @@
 """Sphinx extension: the ledger of claims.
 
-`{ledger}` lists every claim of claims.yml with the value its chapter recorded while this book was
-built; each row has an anchor, `{ref}` finds it as `claim-<id>`. A claim without a value, a stale
-value or a value for an unknown claim is a warning, so that a build with `-W` fails. `{papers}`
-shows one of the lists of papers.yml with the verdicts of its claims.
+`{ledger}` lists each claim of claims.yml with the value its chapter recorded while this book was
+built; each row has an anchor, `{ref}` finds it as `claim-<id>`. `{counts}` counts the claims, by
+whose they are and by verdict. A claim without a value, a stale value or a value for an unknown
+claim is a warning, so that a build with `-W` fails. `{papers}` shows one of the lists of papers.yml
+with the verdicts of its claims.
 """
 
 import json
@@ -17,11 +18,14 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from mdsgdln_book.claims import CLAIMS_FILE, Claim, markdown_table, read_claims
+from mdsgdln_book.claim_file import CHOICES, CLAIMS_FILE, Claim, read_claims
+from mdsgdln_book.claims import HOLDS, MISSED, VERDICTS, WITHIN, markdown_table
 from mdsgdln_book.papers import PAPERS_FILE, paper_lines, read_papers
 
 logger = logging.getLogger(__name__)
-HEAD = ["claim", "source", "chapter", "bound", "measured", "verdict"]
+HEAD = ["claim", "about", "source", "chapter", "bound", "measured", "verdict"]
+OTHER_KINDS = ("superseded", "retired", "missing")  # of a claim without a verdict that counts
+CLASSES = {HOLDS: "holds", WITHIN: "within"} | {text: name for name, text in MISSED.items()}
 
 
 def find_outdated(app, env, added, changed, removed) -> list[str]:
@@ -61,14 +65,30 @@ def pick_value(claim: Claim, values: list[tuple[str, dict]]) -> tuple[dict | Non
     return own[0], None
 
 
-def count_line(verdicts: Counter) -> str:
-    """For instance `12 claims: 11 hold, 1 does not.`"""
-    hold, fail = verdicts["holds"], verdicts["fails"]
-    parts = [f"{hold} {'holds' if hold == 1 else 'hold'}"]
-    parts += [f"{fail} {'does' if fail == 1 else 'do'} not"]
-    parts += [f"{verdicts[k]} {k}" for k in ("superseded", "missing") if verdicts[k]]
-    total = sum(verdicts.values())
-    return f"{total} {'claim' if total == 1 else 'claims'}: {', '.join(parts)}."
+def count_lines(claims: dict[str, Claim], values: dict[str, dict | None]) -> list[str]:
+    """How many claims, by whose they are and by verdict; and what else a referee counts."""
+    counts = Counter((claim.about, kind_of(claim, values[id])) for id, claim in claims.items())
+    rows = []
+    for kind in (*VERDICTS, *OTHER_KINDS):
+        row = [counts[about, kind] for about in CHOICES["about"]]
+        if any(row):
+            rows.append([kind, *map(str, row), str(sum(row))])
+    total = [sum(counts[about, k] for k in (*VERDICTS, *OTHER_KINDS)) for about in CHOICES["about"]]
+    rows.append(["all", *map(str, total), str(len(claims))])
+    standing = [claim for claim in claims.values() if claim.stands]
+    quoted = [c.source[:3] for c in standing if c.about == "paper" and c.quote]
+    seen = sum(claim.seen for claim in standing)
+    beside = [v for c in standing if (v := values[c.id]) and c.rival]
+    return [
+        *markdown_table(["verdict", *CHOICES["about"], "all"], rows).splitlines(),
+        "",
+        f"Of the claims about the papers that stand, {quoted.count('MHS')} quote MHS, "
+        f"{quoted.count('NRR')} the slides of NRR, and {sum(c.paraphrase for c in standing)} "
+        f"paraphrase figures of those. The value was known when the bound was written: {seen}. A "
+        f"rival stands beside the value: {len(beside)}; within the bound, so that the claim does "
+        f"not decide against it: {sum(value['rival_holds'] for value in beside)}.",
+        "",
+    ]
 
 
 def claim_link(id: str) -> str:
@@ -77,10 +97,10 @@ def claim_link(id: str) -> str:
 
 
 def kind_of(claim: Claim, value: dict | None) -> str:
-    """One of `holds`, `fails`, `superseded`, `missing`."""
-    if claim.superseded_by is not None:
-        return "superseded"
-    return "missing" if value is None else "holds" if value["holds"] else "fails"
+    """One of VERDICTS or of OTHER_KINDS."""
+    if not claim.stands:
+        return "retired" if claim.retired else "superseded"
+    return "missing" if value is None else value["kind"]
 
 
 def short_verdicts(claims: dict[str, Claim], recorded: dict) -> dict[str, str]:
@@ -89,30 +109,43 @@ def short_verdicts(claims: dict[str, Claim], recorded: dict) -> dict[str, str]:
     for id, claim in claims.items():
         value, _ = pick_value(claim, recorded.get(id, []))
         kind = kind_of(claim, value)
-        short[id] = {"holds": value and value["verdict"], "fails": "does not hold"}.get(kind, kind)
+        short[id] = value["verdict"] if value and kind in (HOLDS, WITHIN) else kind
     return short
 
 
-def ledger_lines(claims: dict[str, Claim], recorded: dict) -> tuple[list[str], list[str]]:
-    """The ledger as Markdown lines, and its complaints."""
+def claim_cells(claim: Claim, value: dict | None) -> list[str]:
+    """A claim's row, as Markdown."""
+    named = [("null", claim.null), ("rival", claim.rival)]
+    measure = "; ".join([claim.measure, *(f"{name}: {text}" for name, text in named if text)])
+    quote = f" “{claim.quote}”" if claim.quote else ""
+    about = f"{claim.about}, {claim.kind}" + (", paraphrased" if claim.paraphrase else "")
+    chapter = f"{{doc}}`{claim.chapter.replace('_', ' ')} <{claim.chapter}>`"
+    bound = claim.bound.text + (" (value known before)" if claim.seen else "")
+    verdict = value["verdict"] if value else "missing"
+    if claim.superseded_by:
+        verdict = f"superseded by {claim_link(claim.superseded_by)}: {claim.reason}"
+    elif claim.retired:
+        verdict = f"retired: {claim.retired}"
+    text = value["text"] if value else "–"
+    statement = f"{claim.statement} ({measure}){quote} {claim_link(claim.id)}"
+    return [statement, about, claim.source, chapter, bound, text, verdict]
+
+
+def pick_values(claims: dict[str, Claim], recorded: dict) -> tuple[dict, list[str]]:
+    """Each claim's value, if it has one, and what is wrong with those that should."""
     problems = [f"unknown claim {id} is recorded" for id in recorded if id not in claims]
-    verdicts: Counter = Counter()
-    rows = []
-    for claim in claims.values():
-        values = recorded.get(claim.id, [])
-        old = claim.superseded_by is not None
-        value, problem = (None, None) if old and not values else pick_value(claim, values)
+    values = {}
+    for id, claim in claims.items():
+        found = recorded.get(id, [])
+        values[id], problem = pick_value(claim, found) if found or claim.stands else (None, None)
         problems += [problem] if problem else []
-        verdict = value["verdict"] if value else "missing"
-        if old:
-            verdict = f"superseded by {claim_link(claim.superseded_by)}: {claim.reason}"
-        verdicts[kind_of(claim, value)] += 1
-        text = value["text"] if value else "–"
-        link = f"{{doc}}`{claim.chapter.replace('_', ' ')} <{claim.chapter}>`"
-        statement = f"{claim.statement} ({claim.measure}) {claim_link(claim.id)}"
-        rows.append([statement, claim.source, link, claim.bound.text, text, verdict])
-    table = markdown_table(HEAD, rows)
-    return [count_line(verdicts), "", *table.splitlines()], problems
+    return values, problems
+
+
+def ledger_lines(claims: dict[str, Claim], values: dict[str, dict | None]) -> list[str]:
+    """The ledger as Markdown lines."""
+    rows = [claim_cells(claim, values[id]) for id, claim in claims.items()]
+    return markdown_table(HEAD, rows).splitlines()
 
 
 class Ledger(SphinxDirective):
@@ -120,12 +153,12 @@ class Ledger(SphinxDirective):
 
     def lines(self, claims: dict[str, Claim], recorded: dict) -> list[str]:
         """What the directive shows, as Markdown."""
-        lines, problems = ledger_lines(claims, recorded)
+        values, problems = pick_values(claims, recorded)
         if getattr(self.config, "only_chapter", ""):  # the others may not have been executed
             problems = []
         for problem in problems:
             logger.warning("%s", problem, location=self.get_location())
-        return lines
+        return ledger_lines(claims, values)
 
     def run(self) -> list[nodes.Node]:
         """Build the table from the chapters read before."""
@@ -145,9 +178,18 @@ class Ledger(SphinxDirective):
             value, _ = pick_value(claim, recorded.get(claim.id, []))
             anchor = f"claim-{claim.id}"
             row["ids"].append(anchor)
-            row["classes"].append(kind_of(claim, value))
+            kind = kind_of(claim, value)
+            row["classes"].append(CLASSES.get(kind, kind))
             domain = self.env.get_domain("std")
             domain.note_hyperlink_target(anchor, self.env.docname, anchor, claim.id)
+
+
+class Counts(Ledger):
+    """`{counts}`: how many claims, by whose they are and by verdict."""
+
+    def lines(self, claims: dict[str, Claim], recorded: dict) -> list[str]:
+        """What the directive shows, as Markdown."""
+        return count_lines(claims, pick_values(claims, recorded)[0])
 
 
 class Papers(Ledger):
@@ -174,6 +216,7 @@ def setup(app) -> dict:
     app.add_config_value("ledger_claims", "", rebuild="env", types=[str])
     app.add_config_value("ledger_document", "book/ledger", rebuild="env", types=[str])
     app.add_directive("ledger", Ledger)
+    app.add_directive("counts", Counts)
     app.add_directive("papers", Papers)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", read_ledger_last)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import jupytext
 
 from mdsgdln_book import places
-from mdsgdln_book.claims import read_claims
+from mdsgdln_book.claim_file import read_claims
 from mdsgdln_book.references import code_cells
 
 

@@ -1,6 +1,7 @@
 """Chapters as notebooks that run anywhere: `to_notebook(path, repository, commit)`.
 
-A first cell installs the package where it is missing. The prose becomes plain Markdown, which
+A first cell installs both packages where they are missing, from the repository or from their
+wheels. The prose becomes plain Markdown, which
 Jupyter, Binder and Colab show without further parts: directives turn into headings, labelled
 equations into tagged ones, theorems into named ones, roles into their text.
 """
@@ -8,6 +9,7 @@ equations into tagged ones, theorems into named ones, roles into their text.
 import re
 from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 
@@ -39,13 +41,17 @@ if importlib.util.find_spec("mdsgdln_book") is None:
     {install}
 """
 FROM_REPOSITORY = "%pip install --quiet " + " ".join(f'"{each}"' for each in DISTRIBUTIONS)
-FROM_CLONE = 'raise ModuleNotFoundError("in a clone of the book: pip install . ./book")'
+# Without a repository, from their wheels, which lie beside the notebooks on the book's site.
+WHEELS = tuple(f"{name}-{version(name)}-py3-none-any.whl" for name in ("mdsgdln", "mdsgdln_book"))
+FROM_WHEELS = f"""\
+# Both files lie beside this notebook on the book's site; save them in this notebook's folder.
+    %pip install --quiet ./{WHEELS[0]} ./{WHEELS[1]}"""
 
 
 def to_notebook(path: Path, repository: str = "", commit: str = "") -> nbformat.NotebookNode:
     """The chapter, not executed; its first cell knows the repository, if there is one."""
     source = jupytext.read(path)
-    install = FROM_REPOSITORY if repository else FROM_CLONE
+    install = FROM_REPOSITORY if repository else FROM_WHEELS
     first = INSTALL.format(install=install.format(repository=repository, commit=commit))
     cells = [nbformat.v4.new_code_cell(first.rstrip())]
     siblings, titles = {page.stem for page in path.parent.glob("*.md")}, theorems(path.parent)

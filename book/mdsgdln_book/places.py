@@ -7,3 +7,4 @@ ROOT = PACKAGE.parents[1]  # of a clone
 # Claims, papers and scripts; in a clone the chapters, too.
 BOOK = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parent
 RESULTS = PACKAGE / "results"
+STRICT = "BOOK_STRICT"  # in the environment where the book is made or tested: see claims.py

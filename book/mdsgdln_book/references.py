@@ -5,6 +5,7 @@
 compared, and nothing else: no pictures, no HTML, no warnings, no metadata that differ every time.
 """
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import nbformat
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from mdsgdln_book.places import BOOK, ROOT
+from mdsgdln_book.places import BOOK, ROOT, STRICT
 
 REFERENCES = ROOT / "tests" / "references"
 TIMEOUT = 300  # seconds a cell may take
@@ -68,7 +69,8 @@ def scrub(notebook):
 
 
 def execute(source: Path):
-    """Run a chapter in a fresh kernel, in its own folder."""
+    """Run a chapter in a fresh kernel, in its own folder; its claims are decided strictly."""
+    os.environ[STRICT] = "yes"
     notebook = jupytext.read(source)
     client = NotebookClient(
         notebook,

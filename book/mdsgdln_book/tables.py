@@ -35,6 +35,8 @@ class Table:
         rtol: over the largest entry of a result, as it comes out now.
         atol: for what is zero but for rounding.
         loose: ``rtol`` of results that rounding moves further than the others.
+        available: whether the data that the runs read are on this machine; where they are not, the
+            table is neither filled nor recomputed.
         version: raised by hand when the results come to mean something else.
     """
 
@@ -44,6 +46,7 @@ class Table:
     rtol: float = 1e-6
     atol: float = 1e-9
     loose: Mapping[str, float] = field(default_factory=dict)
+    available: Callable[[], bool] = lambda: True
     version: int = 1
 
     def rows(self, path: Path) -> list[dict | None]:

@@ -17,7 +17,8 @@ mystnb: {{figure: {{caption: Some words.}}}}
 {code}
 ```
 """
-CLAIM = {"source": "MHS", "statement": "s", "measure": "m", "bound": {"at_most": 1}}
+CLAIM = {"source": "us", "about": "ours", "kind": "experiment", "statement": "s"}
+CLAIM |= {"measure": "m", "bound": {"at_most": 1}}
 MODULE = '"""What is in it."""\n\nSIZE = 3  # of everything\n'
 FILES = {
     "requirements.txt": "jax==1\n",
@@ -68,7 +69,7 @@ def book(tmp_path, monkeypatch):
         ("mdsgdln/training.py", "What is in it", "This and that", ""),
         ("mdsgdln/training.py", "SIZE = 3", "SIZE = 4", "one two"),
         ("requirements.txt", "jax==1", "jax==2", "one two"),
-        ("book/claims.yml", "id: two\n  measure: m", "id: two\n  measure: n", "two"),
+        ("book/claims.yml", "id: two\n  kind: experiment", "id: two\n  kind: theorem check", "two"),
         ("book/mdsgdln_book/tables.py", "SIZE = 3", "SIZE = 4", "one"),
         ("book/mdsgdln_book/helpers.py", "of everything", "of all", ""),
         ("book/mdsgdln_book/helpers.py", "SIZE = 3", "SIZE = 4", "one"),

@@ -4,6 +4,7 @@ import ast
 import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -115,3 +116,32 @@ def test_installed_copies_work_without_the_clone(wheels, tmp_path):
     )
     assert used.returncode == 0, used.stderr
     assert all(line.startswith(str(target)) for line in used.stdout.splitlines())
+
+
+# What a user's own checks are told: joblib has no types, and Dask's cluster half of them.
+MYPY = """
+[mypy]
+strict = True
+untyped_calls_exclude = distributed
+[mypy-joblib]
+ignore_missing_imports = True
+"""
+
+
+def test_users_scripts_are_strictly_typed_against_the_installed_package(wheels, tmp_path):
+    target = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", str(target), str(wheels["mdsgdln"])], check=True)
+    for script in (ROOT / "tests/jobs").glob("*.py"):
+        shutil.copy(script, tmp_path)
+    (tmp_path / "mypy.ini").write_text(MYPY)
+    scripts = sorted(path.name for path in tmp_path.glob("*.py"))
+    cache = ["--cache-dir", str(ROOT / ".mypy_cache/installed")]
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", *cache, *scripts],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(target)},
+        capture_output=True,
+        text=True,
+    )
+    assert checked.stdout == f"Success: no issues found in {len(scripts)} source files\n"

@@ -226,6 +226,16 @@ def test_binder_gets_both_distributions(monkeypatch, tmp_path):
     ]
 
 
+def test_a_notebook_without_a_repository_installs_the_wheels_beside_it(tmp_path):
+    launch.write_wheels(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(notebooks.WHEELS)
+    first = notebooks.to_notebook(BOOK / "xor.md").cells[0].source
+    assert all(f" ./{wheel}" in first for wheel in notebooks.WHEELS)
+    assert "save them in this notebook's folder" in first
+    page = (BOOK / "api.md").read_text(encoding="utf8")
+    assert all(f'href="../notebooks/{wheel}"' in page for wheel in notebooks.WHEELS)
+
+
 @pytest.mark.parametrize("module", [docstrings, notebooks])
 def test_examples_of_docstrings_hold(module):
     found = doctest.testmod(module)

@@ -115,8 +115,12 @@ def _measure(inputs: np.ndarray, seed: int, rate: float, num_steps: int, every: 
     expected = jnp.log((s[0] / (d[0] * start[0]) - 1) / 9) / (2 * s[0])
     learned = jnp.argmax(losses <= LEARNED * losses[0]) // every
     from_scale = closed_form(task, times)
-    free = theory.predict_losses(network, task, SCALE, times, step=rate)
-    free_drawn = theory.predict_losses(network, task, weights, times, step=rate)
+    free, free_drawn = (
+        theory.predict_losses(
+            network, task, theory.balanced_weights(network, task, initial), times, step=rate
+        )
+        for initial in (SCALE, weights)
+    )
     return {
         "closed": deviation(from_scale, losses),
         "closed_drawn": deviation(closed_form(task, times, start), losses),
@@ -169,7 +173,9 @@ def large_starts(layers: str, size: float, seed: int) -> dict:
     loss = jnp.sum(STRENGTHS**2) / 2 - jnp.sum(
         STRENGTHS[:, None] * strengths - strengths**2 / 2, axis=0
     )
-    free = theory.predict_losses(network_of(task), task, weights, times, step=rate)
+    network = network_of(task)
+    grown = theory.balanced_weights(network, task, weights)
+    free = theory.predict_losses(network, task, grown, times, step=rate)
     return {
         "closed": deviation(closed_form(task, times, start), losses),
         "unbalanced": deviation(loss, losses),

@@ -31,17 +31,23 @@ class Pictures(NamedTuple):
     target_mean: np.ndarray  # what an answer is compared with lacks it, (classes, 1)
 
 
+def moments(train: tasks.Task, test: tasks.Task) -> Pictures:
+    """Centre both by the training set's means, and compute its second moments."""
+    mean_x, mean_y = (
+        np.mean(rows, axis=1, keepdims=True) for rows in (train.inputs, train.targets)
+    )
+    train, test = (
+        tasks.Task(part.inputs - mean_x, part.targets - mean_y) for part in (train, test)
+    )
+    variances, components = np.linalg.eigh(train.inputs @ train.inputs.T / train.num_samples)
+    input_output = train.targets @ train.inputs.T / train.num_samples @ components
+    return Pictures(variances, components, input_output, train, test, mean_y)
+
+
 def split(whole: tasks.Task, num_train: int) -> Pictures:
     """Split pictures at random, always in the same way."""
     order = np.random.default_rng(0).permutation(whole.num_samples)
-    parts = [whole.take(order[:num_train]), whole.take(order[num_train:])]
-    mean_x, mean_y = (
-        np.mean(rows, axis=1, keepdims=True) for rows in (parts[0].inputs, parts[0].targets)
-    )
-    train, test = (tasks.Task(part.inputs - mean_x, part.targets - mean_y) for part in parts)
-    variances, components = np.linalg.eigh(train.inputs @ train.inputs.T / num_train)
-    input_output = train.targets @ train.inputs.T / num_train @ components
-    return Pictures(variances, components, input_output, train, test, mean_y)
+    return moments(whole.take(order[:num_train]), whole.take(order[num_train:]))
 
 
 DIGITS = split(tasks.digits(), 1200)

@@ -97,13 +97,15 @@ def target_space(task: tasks.Task) -> np.ndarray:
 def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     """Return the loss and the outputs over time of the gated network with these gates.
 
-    They follow from the gates and σ alone, as in ``theory.predict_losses``; neurons that do nothing
+    They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing
     fill the reduced system up to ``case.room``.
     """
     task = case.task
     hidden = pathway or case.pathway or case.hidden // len(gates)
     network = networks.pathways(task, gates, hidden, input_masks)
-    system = theory.ReducedNetwork.of(network, task, scale or case.scale)
+    system = theory.ReducedNetwork.of(
+        network, task, theory.balanced_weights(network, task, scale or case.scale)
+    )
     missing = case.room - len(system.first)
     system = system._replace(
         **{

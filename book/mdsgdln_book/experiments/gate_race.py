@@ -52,8 +52,10 @@ def experiment(kind: str, neurons: str, scale: float, part: int) -> dict:
     off. ``neurons`` are the same "in all" (shared out evenly) or "per pathway".
     """
     num_items, num_contexts = (int(word) for word in kind.split() if word.isdigit())
-    task, network = race(num_items, num_contexts)
-    system = theory.ReducedNetwork.of(network, task, 1.0)  # as if σ = 1, one neuron a pathway
+    room = num_items + num_contexts  # for every mode of a pathway
+    task, network = race(num_items, num_contexts, room)
+    starts = theory.balanced_weights(network, task, room**-0.5)  # a₀ = ½: σ = 1, one neuron
+    system = theory.ReducedNetwork.of(network, task, starts)
     found = theory.pathway_modes(network, task).values()
     owner = np.repeat(np.arange(len(found)), [len(modes.singular_values) for modes in found])
     every = families(num_contexts)

@@ -1,4 +1,4 @@
-"""Joint training of gated networks against its prediction, from σ alone and from the weights."""
+"""Joint training of gated networks against predictions from balanced weights, of σ and drawn."""
 
 import jax
 import jax.numpy as jnp
@@ -24,8 +24,9 @@ def predicted(case: str, scale: float, hidden: int, seed: int) -> dict:
     weights = network.init(jax.random.key(seed), scale)
     losses = training.train(network, weights, task, rate, NUM_STEPS).losses
     times = rate * jnp.arange(NUM_STEPS)
-    from_scale = theory.predict_losses(network, task, scale, times)
-    from_weights = theory.predict_losses(network, task, weights, times, step=rate)
+    expected, drawn = (theory.balanced_weights(network, task, w) for w in (scale, weights))
+    from_scale = theory.predict_losses(network, task, expected, times)
+    from_weights = theory.predict_losses(network, task, drawn, times, step=rate)
     return {
         "from_scale": reln.deviation(from_scale, losses),
         "from_weights": reln.deviation(from_weights, losses),
@@ -44,8 +45,12 @@ def at_the_limits(hidden: int, scale: float, seed: int) -> dict:
     times = step * jnp.arange(num_steps)
     weights = network.init(jax.random.key(seed), scale)
     losses = training.train(network, weights, task, step, num_steps).losses
-    from_scale = theory.predict_losses(network, task, scale, times, step)
-    from_weights = theory.predict_losses(network, task, weights, times, step)
+    width = max(hidden, 6)  # room for every mode of a pathway, at the same a₀
+    roomy = networks.contextual_pathways(task, 3, 2, width)
+    expected = theory.balanced_weights(roomy, task, scale * (hidden / width) ** 0.5)
+    from_scale = theory.predict_losses(roomy, task, expected, times, step)
+    drawn = theory.balanced_weights(network, task, weights)
+    from_weights = theory.predict_losses(network, task, drawn, times, step)
     compare = jax.jit(reln.deviation)  # compiled, it accepts runs that never learn everything
     return {
         "from_scale": compare(from_scale, losses),

@@ -42,7 +42,7 @@ def times() -> np.ndarray:
 def descend(network, weights, task: tasks.Task) -> training.Run:
     """Descend the gradient with momentum; every ``SEEN`` steps the weights are kept."""
     return training.train(
-        network, weights, task, RATE, STEPS, optimiser=OPTIMISER, observe=_keep, every=SEEN
+        network, weights, task, None, STEPS, optimiser=OPTIMISER, observe=_keep, every=SEEN
     )
 
 

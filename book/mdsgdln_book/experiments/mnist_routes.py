@@ -1,0 +1,145 @@
+"""MNIST routed between a hundred domains: errors on trained and untrained pairs (NRR Fig. 7c, d).
+
+As in ``digit_routes`` every domain is given in coordinates in which all domains are alike, which
+permuted pixels and permuted labels leave exactly as they are. The pictures are no part of the
+repository: ``MNIST`` names the folder that ``tasks.mnist`` reads.
+"""
+
+import os
+from functools import cache, partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import sweeps, tasks
+from mdsgdln_book.experiments.digit_routes import HIDDEN, moments
+from mdsgdln_book.tables import Table
+
+NUM_DOMAINS, NUM_TRAIN = 100, 60_000
+MOMENTUM, NUM_STEPS = 0.9, 200  # as published; steps on all pictures at once
+VARIANCE = 1e-6  # of 53 in all: components below it tell no pictures apart
+
+
+class Projected(NamedTuple):
+    """Training moments, and test pictures, in the components in which training pictures differ."""
+
+    variances: jax.Array  # λ, (components,)
+    input_output: jax.Array  # Σ^yx V, (10, components)
+    inputs: jax.Array  # of the test pictures, (components, 10 000)
+    classes: np.ndarray  # of the test pictures
+    target_mean: jax.Array  # what an answer is compared with lacks it, (10, 1)
+
+
+@cache
+def pictures() -> Projected:
+    """Return MNIST, split into its own training and test set."""
+    whole = tasks.mnist(os.environ["MNIST"])
+    train, test = (whole.take(part) for part in np.split(np.arange(70_000), [NUM_TRAIN]))
+    found = moments(train, test)
+    used = found.variances > VARIANCE
+    inputs = found.components[:, used].T @ found.test.inputs
+    arrays = found.variances[used], found.input_output[:, used], inputs
+    classes = np.argmax(found.test.targets, axis=0)
+    arrays = [jnp.asarray(each, jnp.float32) for each in (*arrays, found.target_mean)]
+    return Projected(*arrays[:3], classes, arrays[3])
+
+
+def available() -> bool:
+    """Return whether the pictures are on this machine."""
+    return bool(os.environ.get("MNIST"))
+
+
+def initial_weights(key: jax.Array, num_pixels: int, scale: float) -> dict[str, jax.Array]:
+    """Draw orthogonal weights: one matrix a domain into, one within, one a domain out of."""
+    draw = partial(jax.nn.initializers.orthogonal(scale), dtype=jnp.float32)
+    keys = jax.random.split(key, 2 * NUM_DOMAINS + 1)
+    return {
+        "in": jax.lax.map(lambda k: draw(k, (HIDDEN, num_pixels)), keys[:NUM_DOMAINS]),
+        "hidden": draw(keys[-1], (HIDDEN, HIDDEN)),
+        "out": jax.lax.map(lambda k: draw(k, (10, HIDDEN)), keys[NUM_DOMAINS:-1]),
+    }
+
+
+def loss(weights, variances, input_output, mask) -> jax.Array:
+    """Return the mean over input domains of the sum over trained outputs, less a constant.
+
+    That is tr(O_j C_i O_jᵀ)/2 − tr(O_j D_i) with C_i = J_i Σ^x J_iᵀ, D_i = J_i Σ^xy, and J_i the
+    map from input domain i to the last hidden layer, which all outputs share.
+    """
+    hidden = jnp.einsum("gh,ihp->igp", weights["hidden"], weights["in"])
+    second = jnp.einsum("igp,ihp->igh", hidden * variances, hidden)
+    cross = jnp.einsum("igp,cp->igc", hidden, input_output)
+    out = weights["out"]
+    squares = jnp.einsum("jcg,igh,jch->ij", out, second, out, optimize="optimal")
+    return jnp.sum(mask * (squares / 2 - jnp.einsum("jcg,igc->ij", out, cross))) / NUM_DOMAINS
+
+
+def learning_rate(num_trained: int, scale: float) -> float:
+    """Return a step size at which training is stable: the loss is steeper at large weights."""
+    return 15 / num_trained * min(1.0, 0.4 / scale**3)
+
+
+@partial(jax.jit, donate_argnums=0)
+def descend(weights, variances, input_output, mask, rate):
+    """Descend by gradients with momentum; return the weights, and the losses before each step."""
+
+    def step(state, _):
+        weights, velocity = state
+        value, gradient = jax.value_and_grad(loss)(weights, variances, input_output, mask)
+        velocity = jax.tree.map(lambda v, g: MOMENTUM * v - rate * g, velocity, gradient)
+        return (jax.tree.map(jnp.add, weights, velocity), velocity), value
+
+    start = weights, jax.tree.map(jnp.zeros_like, weights)
+    (weights, _), losses = jax.lax.scan(step, start, length=NUM_STEPS)
+    return weights, losses
+
+
+@jax.jit
+def error_rates(weights, data: Projected) -> jax.Array:
+    """Return the share of test pictures that each pair gets wrong, (input, output domain)."""
+
+    def of_input(into):
+        return wrong(weights["out"] @ (weights["hidden"] @ (into @ data.inputs)), data)
+
+    return jax.lax.map(of_input, weights["in"])
+
+
+def wrong(answers, data: Projected) -> jax.Array:
+    """Return the share of test pictures for which other classes are largest in (…, 10, P)."""
+    found = jnp.argmax(answers + data.target_mean, axis=-2)
+    return jnp.mean((found != data.classes).astype(jnp.float32), axis=-1)
+
+
+def experiment(num_trained: int, scale: float, seed: int) -> dict:
+    """Train one network; return test error rates of trained and untrained pairs.
+
+    ``linear_error`` is that of linear regression.
+    """
+    trained = np.asarray(tasks.trained_routes(NUM_DOMAINS, num_trained))
+    data = pictures()
+    weights = initial_weights(jax.random.key(seed), len(data.variances), scale)
+    rate = jnp.float32(learning_rate(num_trained, scale))
+    mask = jnp.asarray(trained, jnp.float32)
+    weights, losses = descend(weights, data.variances, data.input_output, mask, rate)
+    errors = np.asarray(error_rates(weights, data))
+    regression = data.input_output / data.variances
+    return {
+        "trained_error": errors[trained].mean(dtype=float),
+        "untrained_error": errors[~trained].mean(dtype=float),
+        "linear_error": wrong(regression @ data.inputs, data),
+        "fall": losses[-1] - losses[0],
+    }
+
+
+TABLES = {
+    "mnist_routes": Table(
+        experiment,
+        sweeps.grid(num_trained=[10, 20, 30, 40, 50, 70, 90], scale=[0.2], seed=range(5))
+        + sweeps.grid(num_trained=[50], scale=[0.05, 0.5, 1.0, 2.0], seed=range(5)),
+        seconds=50,
+        rtol=1e-3,
+        available=available,
+    )
+}

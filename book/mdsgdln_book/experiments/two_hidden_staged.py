@@ -1,0 +1,146 @@
+"""Two hidden layers: the published gated network, whose pathways are switched on in stages."""
+
+from functools import lru_cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from mdsgdln import gates, networks, training
+from mdsgdln_book.experiments.two_hidden import (
+    CONTEXTS,
+    HIDDEN,
+    ITEMS,
+    PAIRS,
+    PUBLISHED_RATE,
+    PUBLISHED_STEPS,
+    SCALE,
+    SINGLES,
+    drawn,
+    key_of,
+    outputs,
+    train,
+)
+
+MODULE = 60  # neurons; four modules make the common pathway, three are contextual
+START, CONTEXT_START = 500, 12_000  # published steps at which the stages begin
+# σ of first layer, second layer, common readouts, contextual readouts
+PUBLISHED_SCALES = (0.000575, 0.00055, 0.00055, 0.004)
+ONE_SCALE = (SCALE, SCALE, SCALE, 8 * SCALE)  # the ReLU network's, and larger readouts
+
+
+@lru_cache
+def modular(subsets=PAIRS, scales=ONE_SCALE):
+    """Return the published gated network, the σ of its edges and the stage of each.
+
+    ``subsets`` are the contexts in which each of its contextual modules is on.
+    """
+    rows = gates.context_gates(ITEMS, CONTEXTS, subsets)
+    names = ["on in " + " and ".join(str(c + 1) for c in subset) for subset in subsets]
+    modules = dict(zip(names, rows, strict=True))
+    sizes = {"input": 11, "first": HIDDEN, "common": 4 * MODULE}
+    sizes |= dict.fromkeys(modules, MODULE) | {"output": 60}
+    edges = [("input", "first"), ("first", "common"), ("common", "output")]
+    edges += [edge for name in modules for edge in (("first", name), (name, "output"))]
+    network = networks.GatedNetwork(sizes, edges, node_gates=modules)
+    first, second, common, contextual = scales
+    scale = {edge: contextual if edge[0] in modules else second for edge in edges}
+    scale |= {("input", "first"): first, ("common", "output"): common}
+    stage = {edge: "contextual" if set(edge) & set(modules) else "common" for edge in edges}
+    return network, scale, stage
+
+
+def half(error):
+    """Return half the squared error, a mean over samples."""
+    return jnp.sum(error**2) / (2 * error.shape[1])
+
+
+def descending(descended):
+    """Return the network's loss in value, with the gradient of something else.
+
+    ``descended`` takes targets and the outputs through common and through contextual readouts.
+    """
+
+    def loss(network, weights, task):
+        def part(readouts):
+            kept = {edge: w if edge in readouts else 0 * w for edge, w in weights.items()}
+            inside = {edge: w for edge, w in weights.items() if edge[1] != "output"}
+            return network.apply(kept | inside, task.inputs)
+
+        readouts = [edge for edge in weights if edge[1] == "output"]
+        common, contextual = part(readouts[:1]), part(readouts[1:])
+        value, chosen = (
+            half(task.targets - common - contextual),
+            descended(task, common, contextual),
+        )
+        return jax.lax.stop_gradient(value - chosen) + chosen
+
+    return loss
+
+
+# The contextual modules are off: the others learn the targets alone.
+common_alone = descending(lambda task, common, contextual: half(task.targets - common))
+# As published: no gradient of one loss. The common pathway goes on as if it were alone, the modules
+# learn what it leaves at the moment; both reach the first layer.
+one_after_other = descending(
+    lambda task, common, contextual: (
+        half(task.targets - common)
+        + half(task.targets - jax.lax.stop_gradient(common) - contextual)
+    )
+)
+
+
+@lru_cache
+def begin(coarser, frozen):
+    """Return gradient descent that begins at START, without the modules if they are frozen."""
+    rate = PUBLISHED_RATE * coarser
+    descent = optax.sgd(lambda step: jnp.where(step >= START / coarser, rate, 0.0))
+    if not frozen:
+        return descent
+    stages = {"common": descent, "contextual": optax.set_to_zero()}
+    return optax.multi_transform(stages, modular()[2])
+
+
+def staged(
+    structures,
+    seed,
+    coarser,
+    scales=ONE_SCALE,
+    subsets=PAIRS,
+    second=training.loss,
+    frozen=False,
+):
+    """Return loss and outputs of the published network, its modules off in the first stage.
+
+    What the second stage descends is ``second``. ``frozen`` modules are not off: they do not learn,
+    but take part in the outputs, and so in what the first layer learns.
+    """
+    network, scale, _ = modular(subsets, scales)
+    observe = outputs(network, structures)
+    go_on = partial(train, network, structures=structures, coarser=coarser, observe=observe)
+    weights, descended = (
+        network.init(key_of(seed), scale),
+        training.loss if frozen else common_alone,
+    )
+    optimiser = begin(coarser, frozen)
+    one, before = go_on(weights, steps=CONTEXT_START, optimiser=optimiser, loss=descended)
+    two, after = go_on(one.weights, steps=PUBLISHED_STEPS - CONTEXT_START, loss=second)
+    losses = np.concatenate([before, after])
+    return {"losses": losses} | drawn(structures, np.concatenate([one.observed, two.observed]))
+
+
+def unstaged(structures, seed, coarser):
+    """Return the loss of the published network, all of it trained from the start."""
+    network, scale, _ = modular()
+    return {"losses": train(network, network.init(key_of(seed), scale), structures, coarser)[1]}
+
+
+NETWORKS = {
+    "as published": partial(staged, scales=PUBLISHED_SCALES, second=one_after_other),
+    "published σ": partial(staged, scales=PUBLISHED_SCALES),
+    "staged": staged,
+    "one context": partial(staged, subsets=SINGLES),
+    "frozen": partial(staged, frozen=True),
+    "unstaged": unstaged,
+}

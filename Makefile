@@ -79,7 +79,7 @@ test-lowest test-newest: test-%:
 references: $(READY)
 	$(BIN)/python -m mdsgdln_book.references $(CHAPTER)
 
-# Run the one chapter that decides a claim of the ledger: make claim ID=xor-never-slower
+# Run the one chapter that decides a claim of the ledger: make claim ID=xor-faster-by-far
 claim: $(READY)
 	$(BIN)/python -m mdsgdln_book.claims $(ID)
 

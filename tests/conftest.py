@@ -7,6 +7,7 @@ import mutations
 from bad_input import CHECKED
 from jaxtyping import install_import_hook
 
+os.environ["BOOK_STRICT"] = "yes"  # in chapters, a claim outside its bound is an error
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 

@@ -6,16 +6,23 @@ from typing import Any
 import jax
 from jaxtyping import PyTree
 
+HIDDEN_ADDRESS = "at 0xXXXX"  # JAX prints functions of Python without their address
+
 
 class Jaxpr:
-    """What a program does and how its results are nested, told apart by its text."""
+    """What a program does and how its results are nested, told apart by its text.
+
+    One that calls functions of Python, as ``jax.pure_callback`` does, equals only itself: the text
+    does not say what these do.
+    """
 
     def __init__(self, jaxpr: Any, structure: Any):
         self.jaxpr, self.structure, self.text = jaxpr, structure, str(jaxpr)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, Jaxpr) and self.text == other.text
-        return same and self.structure == other.structure  # type: ignore[attr-defined]
+        if self is other or not isinstance(other, Jaxpr) or HIDDEN_ADDRESS in self.text:
+            return self is other
+        return self.text == other.text and self.structure == other.structure
 
     def __hash__(self) -> int:
         return hash(self.text)

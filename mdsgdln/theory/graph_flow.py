@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -11,10 +12,8 @@ from mdsgdln._checks import Scalar
 from mdsgdln.graphs import Node
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
-from mdsgdln.theory.integration import integrate
+from mdsgdln.theory.integration import TOLERANCE, integrate
 from mdsgdln.theory.reduction import exact_reduction
-
-TOLERANCE = 1e-8  # of the integration, relative
 
 
 def losses_on_graph(
@@ -41,8 +40,12 @@ def losses_on_graph(
             graph, by_place, inputs, targets, dict(zip(edges, state, strict=True))
         )
 
+    exact = not isinstance(step, jax.core.Tracer) and bool(step == 0)
+
     def velocity(parameters, state):
         flow, _ = moments(parameters, state)
+        if exact:
+            return flow
         step = parameters[-1]
         back = [weight - step / 2 * change for weight, change in zip(state, flow, strict=True)]
         return moments(parameters, back)[0]

@@ -17,6 +17,8 @@ from scipy.integrate import DOP853
 
 from mdsgdln._checks import Scalar
 
+TOLERANCE = 1e-8  # relative, of a step of the flows of whole networks
+
 
 def integrate(
     velocity: Callable[[PyTree, PyTree], PyTree],

@@ -21,13 +21,11 @@ from jaxtyping import Array, Float, PyTree
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.networks import GatedNetwork
-from mdsgdln.statistics import _path_gate, effective_dataset
+from mdsgdln.statistics import _path_gate, effective_dataset, modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.integration import integrate
+from mdsgdln.theory.integration import TOLERANCE, integrate
 from mdsgdln.theory.reduction import _check_two_layer, _is_given, exact_reduction
 from mdsgdln.theory.starts import balanced_weights
-
-TOLERANCE = 1e-8  # of the integration, relative
 
 
 class ReducedNetwork(NamedTuple):
@@ -191,7 +189,9 @@ def _expected_weights(network: GatedNetwork, task: Task, scales: list[Scalar]) -
     }
     if not any(drive.any() for drive in drives.values()):
         return None
-    narrow = [path for path in data if _num_modes(drives[path]) > graph.neurons[path[1]]]
+    narrow = [
+        path for path in data if len(modes(data[path]).singular_values) > graph.neurons[path[1]]
+    ]
     weights = balanced_weights(network, task, by_edge) if narrow else {}
     for path in data:
         if path in narrow:
@@ -204,12 +204,6 @@ def _expected_weights(network: GatedNetwork, task: Task, scales: list[Scalar]) -
         second = outputs @ np.eye(outputs.shape[1], numbers, inputs.shape[1])
         weights[out] = by_edge[out] * root * second
     return weights
-
-
-def _num_modes(drive: np.ndarray) -> int:
-    """Return the number of modes of a drive Σ^yx, as ``statistics.modes`` counts them."""
-    values = np.linalg.svd(drive, compute_uv=False)
-    return int((values > 1e-6 * values[0]).sum()) if values[0] else 0
 
 
 def _neurons(first, second, gate, input_rows, output_rows, task: Task) -> tuple:

@@ -66,11 +66,12 @@ def exact_reduction(
 def _as_graph(network: Any, values: Any) -> tuple[GatedNetwork, Any]:
     """Return a linear network as a gated one without gates, and its values by layer as by edge.
 
-    A gated network is returned as it is.
+    A gated network is returned as it is, a list of its weights by edge.
     """
     checks.instance("network", network, GatedNetwork | LinearNetwork)
     if isinstance(network, GatedNetwork):
-        return network, values
+        matrices = isinstance(values, Sequence) and any(np.ndim(value) == 2 for value in values)
+        return network, network._by_edge(values) if matrices else values
     nodes = [f"layer {index}" for index in range(len(network.sizes))]
     edges = list(zip(nodes[:-1], nodes[1:], strict=True))
     if isinstance(values, Sequence):

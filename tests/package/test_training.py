@@ -184,6 +184,26 @@ def test_a_fresh_function_that_computes_the_same_compiles_nothing():
     assert training._scan._cache_size() == compiled + 4
 
 
+def test_functions_that_call_python_are_told_apart():
+    def observed(factor):
+        def on_host(weight):
+            return factor * np.asarray(weight)
+
+        shape = jax.ShapeDtypeStruct(WEIGHTS[0].shape, WEIGHTS[0].dtype)
+        run = train(
+            NETWORK,
+            WEIGHTS,
+            TASK,
+            0.05,
+            2,
+            observe=lambda w: jax.pure_callback(on_host, shape, w[0]),
+        )
+        return run.observed[0]
+
+    np.testing.assert_array_equal(observed(1.0), WEIGHTS[0])
+    np.testing.assert_array_equal(observed(2.0), 2 * WEIGHTS[0])
+
+
 def test_float32_weights_stay_float32():
     weights = [w.astype(jnp.float32) for w in WEIGHTS]
     run = train(NETWORK, weights, TASK, 0.05, 5)

@@ -65,14 +65,16 @@ def learning_rate(num_trained: int, scale: float) -> jax.Array:
     return 5 / num_trained * jnp.minimum(1.0, 2.5 / scale**4)
 
 
-def initial_weights(key: jax.Array, num_pixels: int, scale: float) -> dict[str, jax.Array]:
+def initial_weights(
+    key: jax.Array, num_domains: int, num_pixels: int, scale: float, dtype=float
+) -> dict[str, jax.Array]:
     """Draw orthogonal weights: one matrix a domain into, one within, one a domain out of."""
-    draw = jax.nn.initializers.orthogonal()
-    keys = jax.random.split(key, 2 * NUM_DOMAINS + 1)
-    into = jnp.stack([draw(k, (HIDDEN, num_pixels), float) for k in keys[:NUM_DOMAINS]])
-    out = jnp.stack([draw(k, (10, HIDDEN), float) for k in keys[NUM_DOMAINS:-1]])
-    return {"in": scale * into, "hidden": scale * draw(keys[-1], (HIDDEN, HIDDEN), float)} | {
-        "out": scale * out
+    draw = partial(jax.nn.initializers.orthogonal(scale), dtype=dtype)
+    keys = jax.random.split(key, 2 * num_domains + 1)
+    return {
+        "in": jax.lax.map(lambda k: draw(k, (HIDDEN, num_pixels)), keys[:num_domains]),
+        "hidden": draw(keys[-1], (HIDDEN, HIDDEN)),
+        "out": jax.lax.map(lambda k: draw(k, (10, HIDDEN)), keys[num_domains:-1]),
     }
 
 
@@ -109,7 +111,7 @@ def train(weights, pictures: Pictures, trained: np.ndarray, rate: float, records
 def experiment(num_trained: int, scale: float, seed: int) -> dict:
     """Train one network; return test error rates of trained and of untrained pairs over time."""
     trained = tasks.trained_routes(NUM_DOMAINS, num_trained)
-    weights = initial_weights(jax.random.key(seed), 64, scale)
+    weights = initial_weights(jax.random.key(seed), NUM_DOMAINS, 64, scale)
     losses, maps = train(weights, DIGITS, trained, learning_rate(num_trained, scale))
     errors = jax.lax.map(lambda some: error_rates(some, DIGITS), maps)
     return {

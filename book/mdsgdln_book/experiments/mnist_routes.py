@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import sweeps, tasks
-from mdsgdln_book.experiments.digit_routes import HIDDEN, moments
+from mdsgdln_book.experiments.digit_routes import initial_weights, moments
 from mdsgdln_book.tables import Table
 
 NUM_DOMAINS, NUM_TRAIN = 100, 60_000
@@ -49,17 +49,6 @@ def pictures() -> Projected:
 def available() -> bool:
     """Return whether the pictures are on this machine."""
     return bool(os.environ.get("MNIST"))
-
-
-def initial_weights(key: jax.Array, num_pixels: int, scale: float) -> dict[str, jax.Array]:
-    """Draw orthogonal weights: one matrix a domain into, one within, one a domain out of."""
-    draw = partial(jax.nn.initializers.orthogonal(scale), dtype=jnp.float32)
-    keys = jax.random.split(key, 2 * NUM_DOMAINS + 1)
-    return {
-        "in": jax.lax.map(lambda k: draw(k, (HIDDEN, num_pixels)), keys[:NUM_DOMAINS]),
-        "hidden": draw(keys[-1], (HIDDEN, HIDDEN)),
-        "out": jax.lax.map(lambda k: draw(k, (10, HIDDEN)), keys[NUM_DOMAINS:-1]),
-    }
 
 
 def loss(weights, variances, input_output, mask) -> jax.Array:
@@ -119,7 +108,8 @@ def experiment(num_trained: int, scale: float, seed: int) -> dict:
     """
     trained = np.asarray(tasks.trained_routes(NUM_DOMAINS, num_trained))
     data = pictures()
-    weights = initial_weights(jax.random.key(seed), len(data.variances), scale)
+    num_pixels = len(data.variances)
+    weights = initial_weights(jax.random.key(seed), NUM_DOMAINS, num_pixels, scale, jnp.float32)
     rate = jnp.float32(learning_rate(num_trained, scale))
     mask = jnp.asarray(trained, jnp.float32)
     weights, losses = descend(weights, data.variances, data.input_output, mask, rate)

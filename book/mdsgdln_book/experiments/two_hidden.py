@@ -38,15 +38,6 @@ def train(network, weights, structures, coarser, observe=None, steps=PUBLISHED_S
     return run, np.asarray(run.losses[::every])
 
 
-def deviation(losses, reference):
-    """Return Σ|losses − reference| / Σ reference over the published steps.
-
-    It is ``reln.deviation``, which asks for a reference that has learned all but 1 %; on trees the
-    published training ends a little before.
-    """
-    return float(np.abs(losses - reference).sum() / reference.sum())
-
-
 def key_of(seed):
     """Return the random key of a seed."""
     return jax.random.key(seed)

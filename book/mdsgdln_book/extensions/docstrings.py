@@ -34,7 +34,6 @@ NAMES = {
     for alias, name in (
         (_checks.Numbers, "Numbers"),
         (_checks.Scalar, "Scalar"),
-        (graphs.Path, "Path"),
         (graphs.Edge, "Edge"),
     )
 }
@@ -50,7 +49,7 @@ def rename(signature: str) -> str:
     """
     for text, name in NAMES.items():
         signature = signature.replace(text, name)
-    signature = re.sub(r"<function (\w+)>", r"\1", signature)
+    signature = re.sub(r"<function ([\w.]+)>", r"\1", signature)
     return re.sub(r"(?<![\w.])~?(?:jax\.)?jaxlib\._jax\.Array", "Array", signature)
 
 

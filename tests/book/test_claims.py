@@ -309,10 +309,12 @@ from mdsgdln_book.claims import Claims
 demo = Claims("demo", Path("claims.yml"))
 demo.record("demo-time", {value})
 ```
+
+It is short.{{claim}}`demo-time`
 """
 
 CONF = """
-extensions = ["myst_nb", "mdsgdln_book.extensions.ledger"]
+extensions = ["myst_nb", "mdsgdln_book.extensions.ledger", "mdsgdln_book.extensions.marks"]
 root_doc = "ledger"
 ledger_document = "ledger"
 ledger_claims = str(__import__("pathlib").Path(__file__).parent / "claims.yml")
@@ -351,7 +353,8 @@ def test_ledger_page_follows_the_chapters(tmp_path):
     """A missing value fails a cold and a warm build; an edited chapter changes the ledger."""
     second = {**ENTRY, "id": "late"}
     (tmp_path / "conf.py").write_text(CONF)
-    page = "# Ledger\n\n```{counts}\n```\n\n```{ledger}\n```\n\n```{toctree}\ndemo\n```\n"
+    page = "# Ledger\n\nShort.{claim}`demo-time`\n\n```{counts}\n```\n\n```{ledger}\n```\n"
+    page += "\n```{toctree}\ndemo\n```\n"
     (tmp_path / "ledger.md").write_text(page)
     (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.05))
     write(tmp_path / "claims.yml", ENTRY, second)
@@ -365,7 +368,14 @@ def test_ledger_page_follows_the_chapters(tmp_path):
     assert "holds within 0.05" in page
     assert '<tr class="within row-even" id="claim-demo-time">' in page
     assert 'href="#claim-demo-time"' in page
+    chapter = (tmp_path / "_build" / "html" / "demo.html").read_text(encoding="utf8")
+    assert '<a class="claim-mark holds" href="ledger.html#claim-demo-time"' in chapter
+    assert "bound: at most 0.06\nmeasured: 0.05\nholds within 0.05" in chapter
     (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.03))
     code, messages, page = build(tmp_path)
     assert code == 0, messages
     assert "holds within 0.03" in page
+    assert "measured: 0.03" in page  # the mark of a page that was not read again
+    (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.03).replace("`demo-", "`none-"))
+    code, messages, _ = build(tmp_path)
+    assert code != 0 and "no claim none-time that stands" in messages

@@ -140,6 +140,7 @@ MYST = """(place)=
 # Title
 
 See {eq}`flow`, {term}`modes <mode>`, {cite:p}`saxe2014,saxe2019`, [](other.md) and [](ledger.md).
+It takes {measured}`a-time`.{claim}`a-time`
 
 ```{math}
 :label: flow
@@ -166,7 +167,8 @@ def test_directives_become_markdown():
     assert lines[2] == (
         "See (flow), modes, (Saxe 2014; Saxe 2019), [other](other.ipynb) and ledger."
     )
-    assert lines[4:10] == [
+    assert lines[3] == "It takes (value in the ledger)."
+    assert lines[5:11] == [
         "$$",
         r"\begin{split}",
         r"a &= b \\",
@@ -174,9 +176,9 @@ def test_directives_become_markdown():
         r"\end{split}",
         r"\tag{flow}$$",
     ]
-    assert lines[11] == r"$$ e = f \tag{second}$$"
-    assert lines[13:15] == ["<details>", "<summary>Solution</summary>"]
-    assert lines[17:20] == ["```python", "x = 1", "```"] and "</details>" in lines
+    assert lines[12] == r"$$ e = f \tag{second}$$"
+    assert lines[14:16] == ["<details>", "<summary>Solution</summary>"]
+    assert lines[18:21] == ["```python", "x = 1", "```"] and "</details>" in lines
 
 
 def test_theorems_are_called_by_their_titles(tmp_path):

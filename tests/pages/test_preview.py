@@ -1,0 +1,42 @@
+"""Previews of links, and the marks of claims, by keyboard and by mouse."""
+
+import pytest
+
+
+@pytest.fixture
+def start(page, address):
+    page.goto(f"{address}/book/start.html")
+    return page
+
+
+def test_a_claims_mark_tells_bound_and_value(start):
+    marks = start.locator("a.claim-mark")
+    assert marks.count() >= 10
+    assert set(marks.all_inner_texts()) <= {"✓", "~", "✗"}  # none that is not measured
+    marks.first.focus()
+    start.wait_for_selector("#preview:visible")
+    text = start.locator("#preview").inner_text()
+    assert "bound: " in text and "measured: " in text
+    assert marks.first.get_attribute("aria-describedby") == "preview"
+    start.keyboard.press("Escape")
+    assert not start.locator("#preview").is_visible()
+    marks.first.click()
+    start.wait_for_function("() => document.querySelector('tr:target')?.getClientRects().length")
+    assert not start.problems
+
+
+def test_a_term_of_another_page_and_a_formula_are_shown(page, address):
+    page.goto(f"{address}/book/start.html")
+    term = page.locator("main a[href*='#term-']").first
+    term.hover()
+    page.wait_for_selector("#preview:visible")
+    assert len(page.locator("#preview").inner_text()) > 40
+    page.goto(f"{address}/book/routing.html")
+    page.set_viewport_size({"width": 360, "height": 800})
+    formula = page.locator("main a[href*='#equation-']").first
+    formula.scroll_into_view_if_needed()
+    formula.hover()
+    page.wait_for_selector("#preview mjx-container")
+    box = page.locator("#preview").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 360
+    assert not page.problems

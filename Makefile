@@ -98,8 +98,10 @@ bench: $(READY)
 reproduce: $(READY)
 	$(BIN)/python benchmarks/reproduce.py $(CHAPTER)
 
-# Every page of the built site in the system's Chromium or Chrome, the network cut off.
+# Every page of the built site in the system's Chromium or Chrome, the network cut off; before that, how
+# much there is to read in each chapter.
 pages: $(READY) .venv/browser-ready
+	@$(BIN)/python -m mdsgdln_book.pages.reading
 	$(BIN)/pytest -q -n 2 tests/pages
 
 # Links that leave the site: dead ones are listed, and nothing fails.

@@ -32,7 +32,7 @@ chapter: $(READY)
 
 # One figure of the papers, drawn anew: make figure NAME=mhs-4
 figure: $(READY)
-	@$(BIN)/python -m mdsgdln_book.figure $(NAME)
+	@$(BIN)/python -m mdsgdln_book.redraw $(NAME)
 
 # Bad input is tried without the run-time checks of types, as by a user: tests/bad_input.py
 BAD_INPUT := bad or named or single_neurons

@@ -9,9 +9,9 @@ from mdsgdln_book.paper_figures.parts import (
     OURS,
     classical_scaling,
     decomposition,
+    heatmap,
     mosaic,
     numbers,
-    picture,
 )
 
 ITEMS = np.arange(16)
@@ -72,10 +72,10 @@ def structures():
         graph.scatter(*places[:16].T, s=12, c=ITEMS, cmap=colours)
         graph.set_title(name, fontsize="small")
         gamma = covariance(np.array(edges))
-        picture(items, gamma, aspect="equal")
+        heatmap(items, gamma, aspect="equal")
         values, vectors = np.linalg.eigh(gamma)
         values, vectors = values[::-1], vectors[:, ::-1]
-        picture(modes, (vectors * np.sqrt(values)).T, aspect="equal")
+        heatmap(modes, (vectors * np.sqrt(values)).T, aspect="equal")
         # a network with orthonormal inputs and targets √Γ: s = √λ/16, d = 1/16
         times = np.linspace(0, 300, 60)
         strength = theory.mode_trajectory(times, np.sqrt(values) / 16, 1 / 16, 1e-3)
@@ -108,7 +108,7 @@ def modes():
     inner = found.left.T @ shown @ found.right
     parts = [(shown, "(B) map at 12.5"), (found.left, "$U$"), (inner, "$A(t)$")]
     for name, (matrix, title) in zip("mnop", [*parts, (found.right.T, "$V^\\top$")], strict=True):
-        picture(axes[name], matrix, (-2.7, 2.7) if name == "o" else (-1.2, 1.2), title)
+        heatmap(axes[name], matrix, (-2.7, 2.7) if name == "o" else (-1.2, 1.2), title)
         numbers(axes[name], matrix)
     for name, run, depth, start in (("c", deep, 2, None), ("d", shallow, 1, 0.0)):
         start = theory.expected_initial_strength(100, runs.LINEAR_SCALE) if start is None else start

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mdsgdln import networks, plots, tasks, theory
+from mdsgdln import networks, plots, tasks
 from mdsgdln_book import tables
 from mdsgdln_book.paper_figures import runs
 from mdsgdln_book.paper_figures.parts import (
@@ -12,12 +12,11 @@ from mdsgdln_book.paper_figures.parts import (
     RELU,
     classical_scaling,
     cut,
+    heatmap,
     mosaic,
-    picture,
 )
 
 BLUE, ORANGE = plots.COLOURS[:2]
-MIXED = "tree, ring, cross"
 EVERY_80 = 80 * np.arange(101)  # steps of the losses in the table of candidates
 
 
@@ -51,7 +50,7 @@ def figure_2():
         ax, losses = axes[name], runs.exclusive_or(margin)[1]
         ax.plot(runs.XOR_TIMES, losses.T, color=RELU, alpha=0.3, linewidth=1)
         for number, colour in ((2, BLUE), (4, ORANGE)):
-            curve = runs.xor_formula(margin, number, runs.NEURONS // number)
+            curve = runs.xor_formula(margin, number, runs.NEURONS // number)[0]
             ax.plot(runs.XOR_TIMES, curve, "--", color=colour, label=f"{number} paths")
         ax.set(
             xlim=(0, 30), ylim=(0, 0.55), title=("(e) " if name == "e" else "") + f"Δ = {margin}"
@@ -67,15 +66,11 @@ def figure_2():
 def _learning_times(ax):
     """Draw half-loss times against the margin: a thousand networks each, and both gatings."""
     measured = tables.load("xor_seeds").groupby("margin")["half_loss_time"]
-    margins = np.linspace(0, 2.5, 61)
-
-    def half_time(margin, number, neurons):
-        losses = runs.xor_formula(margin, number, neurons)
-        return np.interp(-0.25, -losses, runs.XOR_TIMES) if losses[-1] < 0.25 else np.nan
-
+    margins = np.linspace(0.01, 2.5, 84)
     for number, colour in ((2, BLUE), (4, ORANGE)):
         for neurons, line in ((runs.NEURONS // number, "--"), (runs.NEURONS, ":")):
-            times = [half_time(margin, number, neurons) for margin in margins]
+            losses = runs.xor_formula(margins, number, neurons)
+            times = [np.interp(-0.25, -curve, runs.XOR_TIMES, right=np.nan) for curve in losses]
             label = f"{number} paths, {neurons} neurons in each"
             ax.plot(margins, times, line, color=colour, label=label)
     middle, ends = measured.mean(), measured.quantile([0.05, 0.95]).unstack()
@@ -90,20 +85,21 @@ def _learning_times(ax):
 
 def figure_3():
     """Draw the contextual task and the pathways of its gated network."""
-    setting = runs.contexts(MIXED)
+    task = tasks.contextual(3, 8, ["tree", "ring", "cross"])
+    network = networks.contextual_pathways(task, 3, 2, runs.WIDTH)
     figure, axes = mosaic([["x", "y", "g"]], 3.0, width_ratios=[1, 1, 2.6])
     rows = {"x": ([8], ["items", "contexts"], "inputs")}
     rows["y"] = [15, 30, 45], ["common", "tree", "ring", "cross"], "targets"
-    for name, matrix in (("x", setting.task.inputs), ("y", setting.task.targets)):
+    for name, matrix in (("x", task.inputs), ("y", task.targets)):
         ends, labels, title = rows[name]
-        picture(axes[name], matrix, (0, 1.2), title, cmap="Greys")
+        heatmap(axes[name], matrix, (0, 1.2), title, cmap="Greys")
         cut(axes[name], ends, (8, 16), BLUE, 1)
         edges = np.array([0, *ends, len(matrix)])
         places = (edges[1:] + edges[:-1] - 1) / 2
         axes[name].set_yticks(places, labels, rotation=90, va="center", fontsize=7)
         axes[name].set_xticks([3.5, 11.5, 19.5], "123", fontsize=7)
         axes[name].set_xlabel("context", fontsize="small")
-    plots.graph(setting.network, axes["g"], "pathways")
+    plots.graph(network, axes["g"], "pathways")
     return figure
 
 
@@ -112,19 +108,16 @@ def figure_4():
     layout = ["aaaaaammnnoo", "aaaaaappqqrr", "sssssstttttt", "uuuuuuvvvvvv", "xxxxxxyyyyyy"]
     ratios = [1, 1, 1, 1, 1.9]
     figure, axes = mosaic([list(row) for row in layout], 9.6, height_ratios=ratios)
-    setting, relu = runs.contexts(MIXED, True), runs.relu(MIXED, 0)
-    gated, ours = runs.gated(MIXED, True, True), runs.reduced(MIXED, True)
-    starts = {p: 3e-9 if p[1] == "pathway 0" else 6e-5 for p in setting.found}
-    fitted = theory.pathway_race(
-        setting.network, setting.task, starts, setting.rate * runs.STEPS, path_modes=setting.found
-    )
+    setting, relu = runs.contexts(runs.MIXED, True), runs.relu(runs.MIXED, 0)
+    gated, ours = runs.gated(runs.MIXED, True, True), runs.reduced(runs.MIXED, True)
+    fitted, strengths = runs.fitted(runs.MIXED)
     table = tables.load("context_candidates")
-    others = np.stack(table[table["case"] == MIXED]["one_context_losses"].tolist())
+    others = np.stack(table[table["case"] == runs.MIXED]["one_context_losses"].tolist())
     ax = axes["a"]
     ax.plot(runs.STEPS, relu.losses, color=RELU, linewidth=2.5, label="ReLU network")
     ax.plot(runs.STEPS, gated.losses, color=BLUE, label="two contexts per pathway")
     ax.plot(EVERY_80, others[0], color=ORANGE, linewidth=1, label="one context per pathway")
-    ax.plot(runs.STEPS, fitted.losses, **PAPER, label="reduction, fitted starts")
+    ax.plot(runs.STEPS, fitted, **PAPER, label="reduction, fitted starts")
     ax.plot(runs.STEPS, ours.losses, **OURS, label="prediction, no fit")
     ax.set(xlabel="step", ylabel="loss", title="(a) loss, and outputs")
     ax.legend(fontsize="x-small")
@@ -132,7 +125,7 @@ def figure_4():
     for names, part in zip(("mp", "nq", "or"), (1 / 2, 1 / 4, 1 / 10), strict=True):
         index = int(np.argmax(fallen < part))
         for name, seen, label in zip(names, (relu, gated), ("ReLU", "gated"), strict=True):
-            picture(axes[name], seen.outputs[index], (-1.2, 1.2), f"{label}, {runs.STEPS[index]}")
+            heatmap(axes[name], seen.outputs[index], (-1.2, 1.2), f"{label}, {runs.STEPS[index]}")
             cut(axes[name], (15, 30, 45), (8, 16))
     titles = ["(b) common pathway", "off in tree", "off in ring", "off in cross-cutting"]
     for name, path, title in zip("stuv", setting.found, titles, strict=True):
@@ -140,7 +133,7 @@ def figure_4():
             measured = gated.strengths[path][:, mode]
             axes[name].plot(runs.STEPS, measured, color=colour, **FAINT)
             line = PAPER | {"color": colour}
-            axes[name].plot(runs.STEPS, fitted.strengths[path][mode], **line)
+            axes[name].plot(runs.STEPS, strengths[path][mode], **line)
             axes[name].plot(runs.STEPS, ours.strengths[path][:, mode], **OURS | {"color": colour})
         axes[name].set(title=title, ylim=(-0.1, 3.4))
         if name in "su":

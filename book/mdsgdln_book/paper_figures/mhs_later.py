@@ -1,8 +1,5 @@
 """Figures 5 to 9 of *Make Haste Slowly*, one function each."""
 
-from functools import partial
-
-import jax
 import numpy as np
 import pandas as pd
 
@@ -10,7 +7,7 @@ from mdsgdln import plots, statistics, theory
 from mdsgdln_book import tables
 from mdsgdln_book.experiments import two_hidden, two_hidden_staged
 from mdsgdln_book.paper_figures import runs
-from mdsgdln_book.paper_figures.mhs import BLUE, EVERY_80, MIXED, ORANGE
+from mdsgdln_book.paper_figures.mhs import BLUE, EVERY_80, ORANGE
 from mdsgdln_book.paper_figures.parts import (
     FAINT,
     OURS,
@@ -19,8 +16,8 @@ from mdsgdln_book.paper_figures.parts import (
     bars,
     cut,
     decomposition,
+    heatmap,
     mosaic,
-    picture,
 )
 
 
@@ -34,19 +31,14 @@ def figure_5():
         row = table[table["case"] == case].iloc[0]
         top.plot(EVERY_80, row["relu_losses"], color=RELU, linewidth=2.5, label="ReLU network")
         top.plot(EVERY_80, row["all_but_one_losses"], color=BLUE, label="all but one")
-        times = setting.rate * runs.STEPS
-        closed = jax.jit(partial(theory.contextual_closed_form, number, 8, (5e-9, 5e-5)))(times)
+        closed, strengths = runs.fitted(case)
         top.plot(runs.STEPS, closed, **PAPER, label="closed form, fitted")
         top.plot(runs.STEPS, ours.losses, **OURS, label="prediction, no fit")
         top.set_title(case)
         path = list(setting.found)[1]
-        s, stop = setting.found[path].singular_values, 1 / setting.task.num_samples
         for mode, colour in zip((0, 1, 3), plots.COLOURS, strict=False):
-            final, rise = s[mode] / stop, np.exp(-2 * s[mode] * times)
             bottom.plot(runs.STEPS, gated.strengths[path][:, mode], color=colour, **FAINT)
-            bottom.plot(
-                runs.STEPS, final / (1 + (final / 5e-5 - 1) * rise), **PAPER | {"color": colour}
-            )
+            bottom.plot(runs.STEPS, strengths[path][mode], **PAPER | {"color": colour})
             bottom.plot(runs.STEPS, ours.strengths[path][:, mode], **OURS | {"color": colour})
         bottom.set_xlabel("step")
     axes[0, 0].set_ylabel("loss")
@@ -92,7 +84,7 @@ def figure_6():
     for panel, (index, name) in zip("mnop", shown, strict=True):
         outputs = two_hidden.BASES["trees"] @ np.asarray(typical[name][2])[index]
         label = "ReLU" if name == "ReLU" else "gated"
-        picture(axes[panel], outputs, (-1, 1), f"{label}\n{(15, 22)[index]} 000")
+        heatmap(axes[panel], outputs, (-1, 1), f"{label}\n{(15, 22)[index]} 000")
         cut(axes[panel], (15, 30, 45), (8, 16))
     return figure
 
@@ -122,7 +114,9 @@ def figure_8():
     """Draw the means of k-means with three, four and five clusters."""
     figure, axes = plots.panels(3, height=2.2)
     for ax, number in zip(axes, (3, 4, 5), strict=True):
-        picture(ax, runs.cluster_means(MIXED, number), (0, 1.2), f"{number} clusters", cmap="Greys")
+        heatmap(
+            ax, runs.cluster_means(runs.MIXED, number), (0, 1.2), f"{number} clusters", cmap="Greys"
+        )
         cut(ax, range(1, number), (), "white", 2)
         cut(ax, (), (8, 16), plots.COLOURS[3], 1)
         ax.set_xticks([3.5, 11.5, 19.5], "123")
@@ -135,7 +129,7 @@ def figure_9():
     """Draw the error of the gated network against the number of clusters."""
     figure, axes = plots.panels(2, height=2.8)
     rows = tables.load("finding_gates")
-    shown = {MIXED: "tree, ring, cross-cutting", "3 contexts": "trees"}
+    shown = {runs.MIXED: "tree, ring, cross-cutting", "3 contexts": "trees"}
     for ax, (case, title) in zip(axes, shown.items(), strict=True):
         some = rows[rows["case"] == case]
         errors = pd.DataFrame(some["plain_output"].tolist()).to_numpy().T

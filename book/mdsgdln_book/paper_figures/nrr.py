@@ -13,9 +13,9 @@ from mdsgdln_book.paper_figures.parts import (
     UNTRAINED,
     bars,
     cut,
+    heatmap,
     mosaic,
     numbers,
-    picture,
 )
 
 DOMAINS = routes.DOMAINS
@@ -49,7 +49,7 @@ def figure_3():
     ax.plot(runs.XOR_TIMES, losses.T, color=plots.COLOURS[3], alpha=0.3, linewidth=1)
     ax.plot([], [], color=plots.COLOURS[3], label="ReLU, 128")
     for neurons, look in ((128, {**PAPER, "color": "black"}), (32, OURS)):
-        curve = runs.xor_formula(0.0, 4, neurons)
+        curve = runs.xor_formula(0.0, 4, neurons)[0]
         ax.plot(runs.XOR_TIMES, curve, **look, label=f"{neurons} in a path")
     ax.set(xlabel="time", ylabel="loss", title="(c) loss", xlim=(0, 36))
     ax.legend(title="neurons", fontsize="x-small", title_fontsize="x-small", loc="upper right")
@@ -70,14 +70,14 @@ def figure_4():
         axes["b"].bar(["in", "hid.", "out"], counts, color=colour, label=label)
     axes["b"].set(title="(b) paths", ylim=(0, 68))
     axes["b"].legend(fontsize="x-small", loc="upper center", handlelength=0.8)
-    picture(axes["c"], items.targets, (0, 8), "", cmap="Greys")
+    heatmap(axes["c"], items.targets, (0, 8), "", cmap="Greys")
     numbers(axes["c"], items.targets)
     axes["c"].set(title="(c) dataset", xlabel="item", ylabel="property")
     trained = tasks.trained_routes(DOMAINS, routes.TRAINED)
-    picture(axes["d"], trained, (0, 1.2), "", cmap="Greys")
+    heatmap(axes["d"], trained, (0, 1.2), "", cmap="Greys")
     axes["d"].set(title="(d) trained", xlabel="output domain", ylabel="input domain")
     _routing_dynamics(axes["e"], axes["f"], found)
-    picture(axes["g"], found.similarity, (-1, 1))
+    heatmap(axes["g"], found.similarity, (-1, 1))
     cut(axes["g"], range(4, 28, 4), range(4, 28, 4), "white", 0.8)
     axes["g"].set(title="(g) similarity", xlabel="items in input domain 1 … 7")
     _outputs(axes["h"], found.outputs, (0, 9), cmap="Greys")
@@ -111,7 +111,7 @@ def _routing_dynamics(left, right, found):
 
 def _outputs(ax, outputs, limits, **looks):
     """Draw the outputs on all routes, those in training framed."""
-    image = picture(ax, outputs, limits, **looks)
+    image = heatmap(ax, outputs, limits, **looks)
     cut(ax, range(7, 49, 7), range(4, 28, 4))
     for source, target in np.argwhere(tasks.trained_routes(DOMAINS, routes.TRAINED)):
         style = {"fill": False, "edgecolor": plots.COLOURS[1], "linewidth": 1.4}
@@ -126,7 +126,7 @@ def figure_5():
     for name, degree in zip("abc", (1, 2, 4), strict=True):
         block = np.arange(4) // degree
         path = block[:, None] * (4 // degree) + block
-        picture(axes[name], path % 4 + path // 4 % 2, (0, 8), cmap="Pastel1", aspect="equal")
+        heatmap(axes[name], path % 4 + path // 4 % 2, (0, 8), cmap="Pastel1", aspect="equal")
         numbers(axes[name], path + 1)
         title = ("(a) " if name == "a" else "") + f"P = {degree**2}"
         axes[name].set(title=title, xlabel="output domain", ylabel="input domain")
@@ -171,7 +171,7 @@ def figure_6():
     axes["b"].legend(fontsize="x-small")
     for above, below, scale in zip("cde", "fgh", (0.2, 1.25, 2.5), strict=True):
         found, letters = routes.lazy(scale), ("(c) ", "(d) ") if above == "c" else ("", "")
-        picture(axes[above], found.similarity, (-1, 1))
+        heatmap(axes[above], found.similarity, (-1, 1))
         axes[above].set_title(f"{letters[0]}similarity, {scale}")
         _outputs(axes[below], found.outputs, (-13, 13))
         axes[below].set_title(f"{letters[1]}outputs, {scale}")
@@ -187,13 +187,13 @@ def figure_7():
     seen = [np.rot90(digit, turns) for turns in range(4)]
     seen += [digit.ravel()[order].reshape(8, 8) for order in orders]
     for name, image in zip("ijklmn", seen, strict=True):
-        picture(axes[name], image, (0, image.max()), cmap="Greys", aspect="equal")
+        heatmap(axes[name], image, (0, image.max()), cmap="Greys", aspect="equal")
     axes["i"].set_title("(a) inputs", loc="left")
     labels = np.array([np.roll(np.arange(10), -shift) for shift in range(5)])
-    picture(axes["p"], labels, (0, 20), cmap="Blues")
+    heatmap(axes["p"], labels, (0, 20), cmap="Blues")
     numbers(axes["p"], labels)
     axes["p"].set(title="labels", xlabel="digit", ylabel="output domain")
-    picture(axes["q"], tasks.trained_routes(10, 4), (0, 1.2), cmap="Greys")
+    heatmap(axes["q"], tasks.trained_routes(10, 4), (0, 1.2), cmap="Greys")
     axes["q"].set(title="trained pairs", xlabel="output domain", ylabel="input domain")
     digits, mnist = tables.load("digit_routes"), tables.load("mnist_routes")
     digits = digits[digits["scale"] == 0.2].copy()

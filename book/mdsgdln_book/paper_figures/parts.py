@@ -24,7 +24,7 @@ def mosaic(layout: list, height: float, **ratios) -> tuple[Figure, dict[str, Axe
     return figure, axes
 
 
-def picture(axes: Axes, matrix, limits=None, title: str = "", **looks):
+def heatmap(axes: Axes, matrix, limits=None, title: str = "", **looks):
     """Draw a matrix, blue to red about zero unless it has limits, and return the image."""
     matrix = np.asarray(matrix, float)
     largest = float(np.nanmax(np.abs(matrix)))
@@ -38,7 +38,7 @@ def picture(axes: Axes, matrix, limits=None, title: str = "", **looks):
 
 
 def cut(axes: Axes, rows=(), columns=(), colour: str = "#808080", width: float = 0.5) -> None:
-    """Draw lines before some rows and columns of a picture."""
+    """Draw lines before some rows and columns of a heatmap."""
     for row in rows:
         axes.axhline(row - 0.5, color=colour, linewidth=width)
     for column in columns:
@@ -62,7 +62,7 @@ def classical_scaling(points) -> np.ndarray:
 
 
 def numbers(axes: Axes, matrix) -> None:
-    """Write the entries of a picture into it, one decimal."""
+    """Write the entries of a heatmap into it, one decimal."""
     for (row, column), value in np.ndenumerate(np.round(np.asarray(matrix, float), 1) + 0.0):
         shade = axes.images[0].to_rgba(axes.images[0].get_array()[row, column])
         ink = "white" if np.dot(shade[:3], (0.3, 0.6, 0.1)) < 0.4 else "black"
@@ -76,7 +76,7 @@ def decomposition(axes: list[Axes], letter: str = "") -> None:
     shown = {f"{letter}targets": runs.HIERARCHY.targets, "$U$": modes.left}
     shown |= {"$S$, as $s/d$": final, "$V^\\top$": modes.right.T}
     for index, (ax, (title, matrix)) in enumerate(zip(axes, shown.items(), strict=True)):
-        picture(ax, matrix, (-2.7, 2.7) if index == 2 else (-1.2, 1.2), title)
+        heatmap(ax, matrix, (-2.7, 2.7) if index == 2 else (-1.2, 1.2), title)
         numbers(ax, matrix)
         if index in (0, 3):
             ax.set_xticks(range(4), ["canary", "salmon", "oak", "rose"], rotation=90, fontsize=7)

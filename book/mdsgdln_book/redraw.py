@@ -8,9 +8,7 @@ from pathlib import Path
 
 import jax
 
-from mdsgdln_book.places import ROOT
-
-FOLDER = ROOT / "_build" / "figures"
+FOLDER = Path("_build/figures")
 
 
 def write(name: str, folder: Path = FOLDER) -> Path:

@@ -18,7 +18,7 @@ export PIP_QUIET = 2
 export PIP_ROOT_USER_ACTION = ignore
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book chapter test references claim tables verify bench reproduce coverage mutations \
+.PHONY: book chapter figure test references claim tables verify bench reproduce coverage mutations \
     nightly test-nightly test-lowest test-newest test-processor pages links test-gpu notebooks publish-notebooks picture \
     workflows serve lab clean
 
@@ -29,6 +29,10 @@ book: $(READY)
 # One page, as it lies in the book; other chapters are not executed: make chapter NAME=semantic
 chapter: $(READY)
 	@$(BIN)/python -m mdsgdln_book.build $(or $(NAME),none)
+
+# One figure of the papers, drawn anew: make figure NAME=mhs-4
+figure: $(READY)
+	@$(BIN)/python -m mdsgdln_book.redraw $(NAME)
 
 # Bad input is tried without the run-time checks of types, as by a user: tests/bad_input.py
 BAD_INPUT := bad or named or single_neurons

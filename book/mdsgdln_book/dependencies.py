@@ -1,9 +1,9 @@
 """What the outputs of a chapter depend on: `key(chapter)` changes when something of it changes.
 
 A chapter depends on the code of its cells and of both packages, of the book's own as far as it is
-imported; on the requirements, on its own claims, and on what it names: a text in its code that is
-the name of a table stands for that table and for the module that makes it. Prose, comments and
-docstrings do not count.
+imported; on the requirements, on its own claims, and on what it names: a text in its code, or in
+that of a module that draws its figures, that is the name of a table stands for that table and for
+the module that makes it. Prose, comments and docstrings do not count.
 """
 
 import ast
@@ -69,31 +69,44 @@ def executed(chapter: Path) -> list[tuple[str, list[str]]]:
     return [(cell.source, cell.metadata.get("tags", [])) for cell in cells]
 
 
-def named(code: Code) -> Iterator[Path]:
-    """What the code of a chapter names: results, the modules that make them, other chapters."""
+def tables(code: Code) -> Iterator[Path]:
+    """The results that some code names, and the modules that make them."""
     for table in places.RESULTS.glob("*.jsonl"):
         if table.stem in code.texts:
             yield table
             for module in (places.PACKAGE / "experiments").glob("*.py"):
                 if table.stem in read_module(module).texts:
                     yield module
+
+
+def named(code: Code) -> Iterator[Path]:
+    """What the code of a chapter names: results, the modules that make them, other chapters."""
+    yield from tables(code)
     if "cost" in code.attributes:
         yield places.RESULTS / "cost.json"
     if "BOOK" in code.attributes:
         yield from (page for page in places.BOOK.glob("*.md") if page.stem in code.texts)
 
 
+def imported(path: Path) -> str:
+    """The name by which a module is imported; a package is its first module."""
+    return path.parent.name if path.stem == "__init__" else path.stem
+
+
 def files(code: Code) -> set[Path]:
     """All files that a chapter's code depends on."""
     found = {places.ROOT / "requirements.txt", *(places.ROOT / "mdsgdln").rglob("*.py")}
     known = list(places.PACKAGE.rglob("*.py"))
-    new = set(named(code)) | {path for path in known if path.stem in code.imports}
+    new = set(named(code)) | {path for path in known if imported(path) in code.imports}
     while new:
         found |= new
-        imports = {
-            name for path in new if path.suffix == ".py" for name in read_module(path).imports
-        }
-        new = {path for path in known if path.stem in imports} - found
+        modules = {path: read_module(path) for path in new if path.suffix == ".py"}
+        imports = {name for module in modules.values() for name in module.imports}
+        new = {path for path in known if imported(path) in imports}
+        for path, module in modules.items():
+            if path.parent.name == "paper_figures":
+                new |= set(tables(module))
+        new -= found
     return found
 
 

@@ -81,6 +81,26 @@ def problems(
     return found
 
 
+def drawn(place: str) -> str:
+    """The name, in ``paper_figures.FIGURES``, of the figure that a place of the list belongs to."""
+    if found := re.match(r"(MHS|NRR) Fig\. (\d+)", place):
+        return f"{found[1].lower()}-{found[2]}"
+    return "nrr-structures" if place.endswith("structures") else "nrr-modes"
+
+
+def panel_lines(entries: list[dict]) -> list[str]:
+    """The list of figures beside those drawn anew, as lines of Markdown; without verdicts."""
+    rows = []
+    for entry in entries:
+        chapters = ", ".join(f"{{numref}}`{figure}`" for figure in entry.get("figures", []))
+        here = f"{{numref}}`fig-paper-{drawn(entry['place'])}`" if chapters else ""
+        claims = ", ".join(f"{{ref}}`{id} <claim-{id}>`" for id in entry.get("claims", []))
+        said = "; ".join(filter(None, [claims, entry.get("none")]))
+        rows.append([entry["place"], entry["shows"], here, chapters, said])
+    head = ["panel", "what it shows", "on this page", "in its chapter", "claims"]
+    return markdown_table(head, [[cell or "–" for cell in row] for row in rows]).splitlines()
+
+
 def link(item: str) -> str:
     """A place of the book as Markdown: `eq:label`, `prf:label` or `page:name`."""
     kind, _, name = item.partition(":")

@@ -29,6 +29,7 @@ FILES = {
     "book/two.md": CHAPTER.format(
         name="two", code='tables.cost("sweeps")\nprint(places.BOOK / "one")'
     ),
+    "book/three.md": CHAPTER.format(name="three", code="from mdsgdln_book import paper_figures"),
     "book/claims.yml": yaml.safe_dump(
         [{**CLAIM, "id": name, "chapter": name} for name in ("one", "two")]
     ),
@@ -37,6 +38,8 @@ FILES = {
     "book/mdsgdln_book/experiments/running.py": "from mdsgdln_book import helpers\n"
     + 'TABLES = {"races": 1}\n',
     "book/mdsgdln_book/experiments/other.py": 'TABLES = {"gates": 1}\n',
+    "book/mdsgdln_book/paper_figures/__init__.py": "from mdsgdln_book.paper_figures import drawn\n",
+    "book/mdsgdln_book/paper_figures/drawn.py": 'load("gates")\nSIZE = 3\n',
     "book/mdsgdln_book/results/races.jsonl": "{}",
     "book/mdsgdln_book/results/gates.jsonl": "{}",
     "book/mdsgdln_book/results/cost.json": "{}",
@@ -67,22 +70,23 @@ def book(tmp_path, monkeypatch):
         ("book/two.md", "sweeps", "growth", "two"),
         ("mdsgdln/training.py", "of everything", "of all", ""),
         ("mdsgdln/training.py", "What is in it", "This and that", ""),
-        ("mdsgdln/training.py", "SIZE = 3", "SIZE = 4", "one two"),
-        ("requirements.txt", "jax==1", "jax==2", "one two"),
+        ("mdsgdln/training.py", "SIZE = 3", "SIZE = 4", "one two three"),
+        ("requirements.txt", "jax==1", "jax==2", "one two three"),
         ("book/claims.yml", "id: two\n  kind: experiment", "id: two\n  kind: theorem check", "two"),
         ("book/mdsgdln_book/tables.py", "SIZE = 3", "SIZE = 4", "one"),
         ("book/mdsgdln_book/helpers.py", "of everything", "of all", ""),
         ("book/mdsgdln_book/helpers.py", "SIZE = 3", "SIZE = 4", "one"),
         ("book/mdsgdln_book/experiments/running.py", "1", "2", "one"),
-        ("book/mdsgdln_book/experiments/other.py", "1", "2", ""),
+        ("book/mdsgdln_book/experiments/other.py", "1", "2", "three"),
         ("book/mdsgdln_book/results/races.jsonl", "{}", "{ }", "one"),
-        ("book/mdsgdln_book/results/gates.jsonl", "{}", "{ }", ""),
+        ("book/mdsgdln_book/results/gates.jsonl", "{}", "{ }", "three"),
+        ("book/mdsgdln_book/paper_figures/drawn.py", "SIZE = 3", "SIZE = 4", "three"),
         ("book/mdsgdln_book/results/cost.json", "{}", "{ }", "two"),
     ],
 )
 def test_what_counts(book, file, old, new, executed):
     def keys():
-        return {name: dependencies.key(book / f"{name}.md") for name in ("one", "two")}
+        return {name: dependencies.key(book / f"{name}.md") for name in ("one", "two", "three")}
 
     before, text = keys(), (book.parent / file).read_text()
     assert before == keys() and old in text

@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from mdsgdln_book.claim_file import CHOICES, CLAIMS_FILE, Claim, read_claims
 from mdsgdln_book.claims import HOLDS, MISSED, VERDICTS, WITHIN, markdown_table
-from mdsgdln_book.papers import PAPERS_FILE, paper_lines, read_papers
+from mdsgdln_book.papers import PAPERS_FILE, panel_lines, paper_lines, read_papers
 
 logger = logging.getLogger(__name__)
 HEAD = ["claim", "about", "source", "chapter", "bound", "measured", "verdict"]
@@ -193,14 +193,20 @@ class Counts(Ledger):
 
 
 class Papers(Ledger):
-    """`{papers} statements` or `{papers} figures`: one of the lists of papers.yml."""
+    """`{papers} statements` or `{papers} figures`: one of the lists of papers.yml.
+
+    `{papers} panels` is the second beside the figures drawn anew, with links in place of verdicts,
+    so that it need not wait for all chapters.
+    """
 
     required_arguments = 1
 
     def lines(self, claims: dict[str, Claim], recorded: dict) -> list[str]:
         """What the directive shows, as Markdown."""
         self.env.note_dependency(str(PAPERS_FILE))
-        kind = directives.choice(self.arguments[0], ("statements", "figures"))
+        kind = directives.choice(self.arguments[0], ("statements", "figures", "panels"))
+        if kind == "panels":
+            return panel_lines(read_papers()["figures"])
         return paper_lines(read_papers()[kind], kind, short_verdicts(claims, recorded))
 
 

@@ -1,0 +1,205 @@
+"""Short trainings that no table has, on a hierarchy, exclusive or, and contexts; each done once."""
+
+from functools import cache, partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from mdsgdln import networks, statistics, tasks, theory, training
+from mdsgdln_book.experiments import context_candidates, driven
+from mdsgdln_book.experiments.finding_gates import target_space
+
+# ---- A hierarchy of four items: MHS Fig. 7, NRR's background -------------------------------------
+HIERARCHY = tasks.semantic("tree", 4)
+LINEAR_RATE, LINEAR_SCALE, LINEAR_STEPS, LINEAR_EVERY = 0.01, 1e-3, 2500, 25
+LINEAR_TIMES = LINEAR_RATE * LINEAR_EVERY * np.arange(LINEAR_STEPS // LINEAR_EVERY)
+
+
+class Linear(NamedTuple):
+    """A linear network every 25 steps: losses (T,), maps (T, 7, 4), strengths (T, 4)."""
+
+    losses: np.ndarray
+    maps: np.ndarray
+    strengths: np.ndarray
+
+
+@cache
+def linear(depth: int, seed: int) -> Linear:
+    """Train a linear network of one or two layers on the hierarchy."""
+    network = networks.LinearNetwork((4, 7) if depth == 1 else (4, 100, 7))
+    start, task = network.init(jax.random.key(seed), LINEAR_SCALE), HIERARCHY
+    run = training.train(
+        network, start, task, LINEAR_RATE, LINEAR_STEPS, observe="outputs", every=LINEAR_EVERY
+    )
+    maps, modes = np.asarray(run.observed), statistics.modes(task)  # inputs are the identity
+    strengths = np.diagonal(modes.left.T @ maps @ modes.right, axis1=1, axis2=2)
+    return Linear(np.asarray(run.losses)[::LINEAR_EVERY], maps, strengths)
+
+
+# ---- Exclusive or: MHS Fig. 2, NRR Fig. 3 --------------------------------------------------------
+NEURONS, XOR_SCALE, XOR_RATE, XOR_STEPS = 128, 2e-4, 0.01, 4000
+XOR_TIMES = XOR_RATE * np.arange(0, XOR_STEPS, 10)
+RELU_XOR = networks.ReLUNetwork((3, NEURONS, 1))
+
+
+@cache
+def exclusive_or(margin: float) -> tuple[list, np.ndarray]:
+    """Train ten ReLU networks; return the weights of the first, and every tenth loss (10, T)."""
+    task = tasks.xor(margin)
+    starts = [RELU_XOR.init(key, XOR_SCALE) for key in jax.random.split(jax.random.key(0), 10)]
+    runs = [training.train(RELU_XOR, start, task, XOR_RATE, XOR_STEPS) for start in starts]
+    return runs[0].weights, np.stack([run.losses[::10] for run in runs])
+
+
+def xor_formula(margins, num_pathways: int, neurons: int) -> np.ndarray:
+    """Return closed-form losses (margins, T), so many neurons in a path (MHS Eqs. 22, 23)."""
+    margins = np.atleast_1d(margins)
+    root = margins if num_pathways == 2 else np.sqrt(2 + margins**2)  # output at strength 1
+    start = theory.expected_initial_strength(neurons, XOR_SCALE)
+    modes = root / num_pathways, root**2 / num_pathways
+    strengths = np.asarray(theory.mode_trajectory(XOR_TIMES, *modes, start))
+    return 0.5 * (1 - strengths * root[:, None]) ** 2
+
+
+# ---- Items in contexts: MHS Figs. 3, 4, 5 and 8 --------------------------------------------------
+MIXED = "tree, ring, cross"  # MHS §4
+ITEMS, NUM_STEPS, EVERY = 8, context_candidates.NUM_STEPS, 100
+SCALE, WIDTH = context_candidates.SCALE, context_candidates.PATHWAY_HIDDEN
+STEPS = np.arange(0, NUM_STEPS, EVERY)
+
+
+class Seen(NamedTuple):
+    """A training, every 100 steps, times first.
+
+    Attributes:
+        losses: (T,).
+        outputs: (T, N_out, P).
+        hidden: activity of the hidden neurons, (T, neurons, P).
+        strengths: of the residual's modes, {path: (T, modes)}; none for a ReLU network.
+    """
+
+    losses: np.ndarray
+    outputs: np.ndarray
+    hidden: np.ndarray
+    strengths: dict
+
+
+class Contexts(NamedTuple):
+    """A contextual task, its gated network, and the modes that its pathways are followed along.
+
+    Targets and output weights are those in the span of the targets, in the basis given. But for the
+    initial weights no error ever leaves it, and there are half as many numbers.
+    """
+
+    task: tasks.Task
+    basis: np.ndarray
+    rate: float
+    network: networks.GatedNetwork
+    scale: dict
+    found: dict
+
+
+@cache
+def contexts(case: str, doubled: bool = False) -> Contexts:
+    """Return a task of MHS §4 or §5 and its all-but-one network; σ doubled as MHS §4 has it."""
+    task, rate, _ = context_candidates.setup(case)
+    basis = target_space(task)
+    task = tasks.Task(task.inputs, basis.T @ np.asarray(task.targets))
+    number = len(context_candidates.STRUCTURES[case])
+    network = networks.contextual_pathways(task, number, number - 1, WIDTH)
+    factor = 2 if doubled else 1
+    scale = {e: SCALE * (1 if "pathway 0" in e else factor) for e in network.graph.edges}
+    found = theory.pathway_modes(network, statistics.residual(task))
+    found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
+    return Contexts(task, basis, rate, network, scale, found)
+
+
+def follow(network, start, setting: Contexts, inside: bool = False) -> Seen:
+    """Train a network and look at it every 100 steps, at its outputs and neurons if ``inside``."""
+    gated = isinstance(network, networks.GatedNetwork)
+    inputs = setting.task.inputs
+
+    def look(weights):
+        seen = {"strengths": theory.pathway_strengths(weights, setting.found) if gated else {}}
+        if inside:
+            activity = network.activations(weights, inputs)
+            parts = [activity[path[1]] for path in setting.found] if gated else activity[:1]
+            seen["hidden"] = jnp.concatenate(parts)
+            seen["outputs"] = setting.basis @ network.apply(weights, inputs)
+        return seen
+
+    run = training.train(
+        network, start, setting.task, setting.rate, NUM_STEPS, observe=look, every=EVERY
+    )
+    nothing = {"outputs": np.empty(0), "hidden": np.empty(0)}
+    return Seen(np.asarray(run.losses)[::EVERY], **nothing | jax.tree.map(np.asarray, run.observed))
+
+
+@cache
+def gated(case: str, doubled: bool = False, inside: bool = False) -> Seen:
+    """Train the all-but-one network from random weights."""
+    setting = contexts(case, doubled)
+    start = setting.network.init(jax.random.key(10), setting.scale)
+    return follow(setting.network, start, setting, inside)
+
+
+@cache
+def reduced(case: str, doubled: bool = False) -> Seen:
+    """Train one neuron for each mode of the raw data, from a₀ = Hσ²/2: nothing is fitted."""
+    setting = contexts(case, doubled)
+    number = len(context_candidates.STRUCTURES[case])
+    build = partial(networks.contextual_pathways, num_contexts=number, subset_size=number - 1)
+    scales = SCALE, SCALE * (2 if doubled else 1)
+    starts = [theory.expected_initial_strength(WIDTH, scale) for scale in scales]
+    small, weights = driven.small_system(setting.task, build, starts)
+    return follow(small, weights, setting)
+
+
+@cache
+def fitted(case: str) -> tuple[np.ndarray, dict]:
+    """Return the loss that MHS predicts from fitted starts, and strengths {path: (modes, T)}.
+
+    Where structures differ it is the race reduction from 3e-9 in common and 6e-5 in other modes,
+    here with all overlaps; with trees the closed form, from 5e-9 and 5e-5.
+    """
+    setting = contexts(case, doubled=case == MIXED)
+    times, common = setting.rate * STEPS, setting.network.graph.paths[0]
+    if case == MIXED:
+        starts = {path: 3e-9 if path == common else 6e-5 for path in setting.found}
+        race = theory.pathway_race(
+            setting.network, setting.task, starts, times, path_modes=setting.found
+        )
+        return np.asarray(race.losses), jax.tree.map(np.asarray, race.strengths)
+    number = len(context_candidates.STRUCTURES[case])
+    closed = partial(theory.contextual_closed_form, number, ITEMS, (5e-9, 5e-5))
+    strengths = {}
+    for path in list(setting.found)[1:]:  # ȧ = 2a (s − a/P)
+        s = np.asarray(setting.found[path].singular_values)[:, None]
+        final = s * setting.task.num_samples
+        strengths[path] = final / (1 + (final / 5e-5 - 1) * np.exp(-2 * s * times))
+    return np.asarray(jax.jit(closed)(times)), strengths
+
+
+@cache
+def relu(case: str, seed: int) -> Seen:
+    """Train the ReLU network, and look inside."""
+    setting = contexts(case)
+    inputs, targets = len(setting.task.inputs), len(setting.task.targets)
+    network = networks.ReLUNetwork((inputs, context_candidates.RELU_HIDDEN, targets))
+    start = network.init(jax.random.key(seed), SCALE)
+    return follow(network, start, setting, inside=True)
+
+
+@cache
+def cluster_means(case: str, number: int) -> np.ndarray:
+    """Return the means of k-means on the on/off patterns of two trainings, largest first."""
+    on = np.concatenate([(relu(case, seed).hidden > 0).reshape(-1, 24) for seed in range(2)])
+    patterns, counts = np.unique(on, axis=0, return_counts=True)
+    with threadpool_limits(1):
+        means = KMeans(number, n_init=1, random_state=0).fit(patterns * 1.0, sample_weight=counts)
+    sizes = np.bincount(means.labels_, counts, minlength=number)
+    return means.cluster_centers_[np.argsort(-sizes)]

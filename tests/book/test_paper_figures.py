@@ -1,0 +1,61 @@
+"""Every figure of the papers that is known has a function, a place on the page, and panels."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from mdsgdln import networks, tasks, theory
+from mdsgdln_book import paper_figures, papers, redraw
+from mdsgdln_book.paper_figures import routes
+from mdsgdln_book.places import BOOK
+
+PAGE = "paper_figures"
+CHEAP = ["mhs-1", "mhs-3", "mhs-6", "mhs-9", "nrr-1", "nrr-structures", "nrr-7"]  # the chapter: all
+
+
+def test_every_known_figure_is_drawn():
+    listed = papers.read_papers()["figures"]
+    names = {papers.drawn(entry["place"]) for entry in listed if "figures" in entry}
+    assert names == set(paper_figures.FIGURES)
+
+
+def test_the_page_has_each_of_them():
+    on_page = [name for name, page in papers.figures_and_labels(BOOK)[0].items() if page == PAGE]
+    assert sorted(on_page) == sorted(f"fig-paper-{name}" for name in paper_figures.FIGURES)
+    text = (BOOK / f"{PAGE}.md").read_text(encoding="utf8")
+    for name in paper_figures.FIGURES:
+        assert f'paper_figures.draw("{name}")' in text
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_a_figure(name):
+    figure = paper_figures.draw(name)
+    assert isinstance(figure, Figure) and figure.axes
+    assert figure.number not in plt.get_fignums()  # a notebook shows it once
+
+
+def test_one_command_draws_one(tmp_path):
+    assert redraw.write("nrr-1", tmp_path).stat().st_size > 1000
+    with pytest.raises(ValueError, match="name: expected one of"):
+        redraw.write("mhs-10", tmp_path)
+
+
+def test_the_reduction_is_that_of_the_package():
+    task, scale, rate = tasks.routing(3, 2), 0.2, 0.02
+    race = theory.shared_race(
+        networks.routing_network(task, 2, 8), task, scale, rate * np.arange(50), step=rate
+    )
+    ours = routes.reduction([scale] * 3, 3, 2, rate, 50)
+    np.testing.assert_allclose(ours.losses, race.losses, rtol=1e-9)
+    np.testing.assert_allclose(ours.values[:, 1].T, race.strengths["hidden 1", "hidden 2"])
+
+
+def test_the_panels_are_a_table():
+    entry = {"place": "MHS Fig. 4b", "shows": "it", "figures": ["fig-a"], "claims": ["demo"]}
+    missing = {"place": "NRR Fig. 2", "shows": "not known", "none": "Not in the slides."}
+    assert papers.panel_lines([entry, missing])[2:] == [
+        "| MHS Fig. 4b | it | {numref}`fig-paper-mhs-4` | {numref}`fig-a` | "
+        "{ref}`demo <claim-demo>` |",
+        "| NRR Fig. 2 | not known | – | – | Not in the slides. |",
+    ]

@@ -21,6 +21,8 @@ def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
 
     ``untrained`` and ``trained`` have a row for each hidden layer, (layers, C + 1). A neuron is on
     in a context if it is on for more than half of the items there; it weighs ‖w_in‖ ‖w_out‖.
+    ``energy_…`` (layers,): the share of the contexts by (Σe)²/(C Σe²), e the summed squares of a
+    neuron's activity in a context, which needs no threshold.
     """
     hidden, scale, sum_step, num_steps = SETTINGS[hidden_layers]
     task = tasks.contextual(contexts, NUM_ITEMS)
@@ -30,6 +32,8 @@ def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
     return {
         "untrained": on_in(relu, weights, task, contexts),
         "trained": on_in(relu, run.weights, task, contexts),
+        "energy_untrained": by_energy(weights, task, contexts),
+        "energy_trained": by_energy(run.weights, task, contexts),
         "left": run.losses[-1] / run.losses[0],
     }
 
@@ -41,6 +45,18 @@ def on_in(relu, weights, task, contexts):
         by_item = gates.reshape(-1, contexts, NUM_ITEMS)
         mass = discovery.importance(weights[index], weights[index + 1])
         shares.append(by_number(by_item.mean(axis=2) > 0.5, mass))
+    return jnp.stack(shares)
+
+
+def by_energy(weights, task, contexts):
+    """Return the share of the contexts that each layer's neurons respond in, (layers,)."""
+    hidden, shares = task.inputs, []
+    for incoming, outgoing in zip(weights[:-1], weights[1:], strict=True):
+        hidden = jax.nn.relu(incoming @ hidden)
+        energy = (hidden**2).reshape(-1, contexts, NUM_ITEMS).sum(axis=2)
+        square = jnp.maximum(jnp.sum(energy**2, axis=1), 1e-300)
+        mass = discovery.importance(incoming, outgoing)
+        shares.append(mass / mass.sum() @ (energy.sum(axis=1) ** 2 / square) / contexts)
     return jnp.stack(shares)
 
 

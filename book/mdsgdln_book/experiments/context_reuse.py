@@ -64,7 +64,7 @@ TABLES = {
     "context_reuse": Table(
         experiment,
         sweeps.grid(contexts=[3, 4, 5, 6], hidden_layers=[1, 2], seed=range(10, 15)),
-        seconds=10,
+        seconds=6,
         rtol=0.01,
     )
 }

@@ -8,9 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import discovery, networks, reln, sweeps, tasks, theory, training
+from mdsgdln.discovery import clusters
 from mdsgdln_book.tables import Table
 
 NUM_TRAININGS, CLUSTERS = 3, range(2, 13)
+DRAWN = (3, 4, 5)  # numbers of clusters whose centroids are kept to be drawn
 
 
 class Case(NamedTuple):
@@ -146,6 +148,28 @@ def experiment(case: str, seed: int) -> dict:
     return results
 
 
+def centroids(activity, number: int) -> np.ndarray:
+    """Return the centroids of Algorithm 1 as they are, not rounded, the largest first, (K, P)."""
+    patterns, shares = clusters.distinct(*clusters.checked(activity, None), silent=True)
+    found = clusters.k_means(patterns, shares, number, seed=0)
+    return found[np.argsort(-found.sum(axis=1))]
+
+
+def as_drawn(case: str, seed: int) -> dict:
+    """Return errors of the output with centroids as gates and with rounded ones, K = 2 … 12.
+
+    Recordings are taken every 100 steps, as in Algorithm 1; ``drawn K`` are centroids.
+    """
+    chosen = CASES[case]._replace(sampled=100)
+    recording = record(chosen, seed)
+    found = {number: centroids(recording.activity, number) for number in CLUSTERS}
+    sets = {"centroids": found, "rounded": {K: clusters.rounded(g) for K, g in found.items()}}
+    results = {f"drawn {K}": np.round(found[K], 4) for K in DRAWN}
+    for name, gates in sets.items():
+        results[name] = np.array([errors(chosen, gates[K], recording)[1] for K in CLUSTERS])
+    return results
+
+
 TABLES = {
     "finding_gates": Table(
         experiment,
@@ -158,5 +182,12 @@ TABLES = {
             for name in ("plain", "weighted")
             for result in ("deviation", "output", "pathways")
         },
-    )
+    ),
+    "finding_elbow": Table(
+        as_drawn,
+        sweeps.grid(case=["tree, ring, cross", "4 contexts"], seed=range(20, 25)),
+        seconds=40,
+        # as above: other rounding ends some of the clusterings elsewhere
+        loose={"centroids": 0.5, "rounded": 0.5} | {f"drawn {K}": 1.0 for K in DRAWN},
+    ),
 }

@@ -61,6 +61,26 @@ def _doubled(network: networks.GatedNetwork) -> dict:
     return {edge: SCALE * (1 if "pathway 0" in edge else 2) for edge in network.graph.edges}
 
 
+def samples_alone(case: str, seed: int) -> dict:
+    """Return the losses of a common pathway beside a module for each sample, which sees the item.
+
+    It has as many neurons in all as the all-but-one network. The modules share their input and
+    output, so they stand side by side in one layer.
+    """
+    task, rate, _ = setup(case)
+    num_contexts, num_inputs = len(STRUCTURES[case]), len(task.inputs)
+    width = PATHWAY_HIDDEN * (num_contexts + 1) // (task.num_samples + 1)
+    rows = {"all": slice(num_inputs), "items": slice(NUM_ITEMS)}
+    task = tasks.Task(task.inputs, task.targets, node_rows=rows)
+    sizes = {"all": num_inputs, "items": NUM_ITEMS, "output": len(task.targets)}
+    sizes |= {"common": width, "modules": width * task.num_samples}
+    edges = [("all", "common"), ("items", "modules"), ("common", "output"), ("modules", "output")]
+    on = {"modules": jnp.repeat(jnp.eye(task.num_samples), width, axis=0)}
+    network = networks.GatedNetwork(sizes, edges, on)
+    weights = network.init(jax.random.key(seed), SCALE)
+    return {"losses": training.train(network, weights, task, rate, NUM_STEPS).losses[::80]}
+
+
 def larger_starts(case: str, ratio: float, seed: int) -> dict:
     """Return the deviation of the all-but-one network with ``ratio`` times the ReLU network's σ."""
     task, rate, relu = setup(case)
@@ -169,6 +189,9 @@ def patterns_of_neurons(case: str, scale: float, seed: int) -> dict:
 TABLES = {
     "context_candidates": Table(
         candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5)), seconds=20
+    ),
+    "samples_alone": Table(
+        samples_alone, sweeps.grid(case=list(STRUCTURES)[:2], seed=range(3)), seconds=8
     ),
     "hidden_fit": Table(
         larger_starts,

@@ -11,7 +11,7 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 
 SMALLEST_SHARE = 0.05  # of the weight: less is no pathway
-STARTS = 3  # of each k-means
+STARTS = 3  # of k-means, if no number is given
 
 
 def cluster(

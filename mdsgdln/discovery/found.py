@@ -19,7 +19,7 @@ from mdsgdln.discovery.clusters import (
     rounded,
 )
 from mdsgdln.discovery.recordings import Recording
-from mdsgdln.discovery.repetition import STARTS, Number, candidates, numbers
+from mdsgdln.discovery.repetition import MANY_STARTS, Number, candidates, numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,7 +188,7 @@ def _again(
     """Return as many gates of another recording, in the order of those that they are most like."""
     patterns, shares = distinct(activity, weights)
     with threadpool_limits(1):
-        centroids = k_means(patterns, shares, min(len(gates), len(patterns)), seed, STARTS)
+        centroids = k_means(patterns, shares, min(len(gates), len(patterns)), seed, MANY_STARTS)
     found = (centroids > 0.5).astype(int)
     mine, theirs = linear_sum_assignment(distances(gates.astype(float), found))
     matched = np.full_like(gates, 2)  # one that is not found again is like none

@@ -23,7 +23,7 @@ EXACT = 0.001  # of the entries: gates that repeat exactly, but for a rare bad e
 SURROGATES = 20
 APART, LITTLE_APART = 4.0, 2.0  # standard deviations above the surrogates; of exact gates
 STRONG = 0.8  # a silhouette that needs no comparison: groups hardly overlap
-STARTS, FEW_STARTS = 5, 3  # of each k-means, in the recording and in a surrogate
+MANY_STARTS = 5  # of each k-means of the recording; surrogates have the usual number
 MOST_NEURONS = 500  # of a surrogate
 
 
@@ -105,7 +105,7 @@ def _repeated(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> Nu
     stressed = shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(shares)))
     repeated = [
         noticeable(
-            rounded(k_means(patterns, weights, num_clusters, seed, STARTS)), patterns, shares
+            rounded(k_means(patterns, weights, num_clusters, seed, MANY_STARTS)), patterns, shares
         )
         for seed, weights in enumerate(stressed)
     ]
@@ -128,7 +128,7 @@ def silhouette(gates: np.ndarray, patterns: np.ndarray, shares: np.ndarray) -> f
 
 def _apart(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> float:
     """Return the silhouette of patterns that are clustered once."""
-    centroids = k_means(patterns, shares, min(num_clusters, len(patterns)), 0, FEW_STARTS)
+    centroids = k_means(patterns, shares, min(num_clusters, len(patterns)), 0)
     return silhouette(noticeable(rounded(centroids), patterns, shares), patterns, shares)
 
 

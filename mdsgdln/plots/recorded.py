@@ -6,7 +6,7 @@ from matplotlib.ticker import PercentFormatter
 
 from mdsgdln import _checks as checks
 from mdsgdln.discovery import Found
-from mdsgdln.plots.appearance import COLOURS, panels
+from mdsgdln.plots.appearance import COLOURS, GATES, panels
 
 
 def kinds(found: Found, x_label: str = "condition") -> Figure:
@@ -29,7 +29,7 @@ def kinds(found: Found, x_label: str = "condition") -> Figure:
     activity = np.maximum(found.activity[order], 0)
     left.imshow(
         activity / activity.max(axis=1, keepdims=True),
-        cmap="Greys",
+        cmap=GATES,
         vmin=0,
         vmax=1,
         aspect="auto",
@@ -38,7 +38,7 @@ def kinds(found: Found, x_label: str = "condition") -> Figure:
     for border in np.flatnonzero(np.diff(found.gate_of[order])):
         left.axhline(border + 0.5, color=COLOURS[3], linewidth=1)
     left.set(xlabel=x_label, ylabel="neuron", title="recording", xticks=[], yticks=[])
-    middle.imshow(found.gates, cmap="Greys", vmin=0, vmax=1.2, aspect="auto")
+    middle.imshow(found.gates, cmap=GATES, vmin=0, vmax=1, aspect="auto")
     for row in range(1, len(found.gates)):
         middle.axhline(row - 0.5, color="white", linewidth=1.5)
     labels = [f"{share:.0%}" for share in found.shares]

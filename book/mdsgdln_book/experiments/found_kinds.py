@@ -130,7 +130,7 @@ def decision(seed: int) -> dict:
     activity = np.maximum(weights[0] @ inputs, 0)
     mass = np.asarray(discovery.importance(*weights))
     kinds = discovery.discover(activity, mass)
-    rows = counted(activity, mass)
+    rows, _ = counted(activity, mass)
     return {
         "kinds": len(kinds),
         "counted": len(rows),
@@ -138,13 +138,14 @@ def decision(seed: int) -> dict:
     }
 
 
-def counted(activity: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return the patterns that hold a twentieth of the weight each, the heaviest first."""
+def counted(activity, weights) -> tuple[np.ndarray, np.ndarray]:
+    """Return patterns with a twentieth of the weight each, the heaviest first, and their shares."""
+    activity, weights = np.asarray(activity), np.asarray(weights)
     patterns, which = np.unique(activity > 0, axis=0, return_inverse=True)
     shares = np.bincount(which.ravel(), weights) / weights.sum()
     order = np.argsort(-shares)
-    chosen = (shares[order] >= discovery.SMALLEST_SHARE) & patterns[order].any(axis=1)
-    return patterns[order][chosen].astype(int)
+    chosen = order[(shares[order] >= discovery.SMALLEST_SHARE) & patterns[order].any(axis=1)]
+    return patterns[chosen].astype(int), shares[chosen]
 
 
 TABLES = {

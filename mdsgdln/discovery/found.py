@@ -19,7 +19,7 @@ from mdsgdln.discovery.clusters import (
     rounded,
 )
 from mdsgdln.discovery.recordings import Recording
-from mdsgdln.discovery.repetition import MANY_STARTS, Number, candidates, numbers
+from mdsgdln.discovery.repetition import MANY_STARTS, Number, number_of_kinds, numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,9 +169,9 @@ def _chosen(
     patterns, shares = distinct(activity, weights)
     on = (activity > 0).any(axis=1) & (weights > 0)
     tried = numbers(patterns, shares, int(on.sum()), complete)
-    run = candidates(tried)
-    if any(tried[number].kinds for number in run):
-        return tried[run[-1]].gates, tried
+    number = number_of_kinds(tried)
+    if number is not None:
+        return tried[number].gates, tried
     common = rounded(shares[None, :] @ patterns)
     return common if len(common) else patterns[[shares.argmax()]].astype(int), tried
 

@@ -18,10 +18,10 @@ from mdsgdln.discovery.clusters import (
 
 MOST_PATHWAYS = 12
 REPETITIONS = 7  # clusterings that have to agree
-REPEATABLE = 0.01  # of the entries may differ between repetitions, else there are no kinds
-EXACT = 0.001  # of the entries: gates that repeat exactly, but for a rare bad end of k-means
+EXACT = 0.002  # of the entries: gates that repeat exactly, but for a rare bad end of k-means
+REPEATABLE = 0.01  # of the entries: gates that may be added to them
 SURROGATES = 20
-APART, LITTLE_APART = 4.0, 2.0  # standard deviations above the surrogates; of exact gates
+APART = 2.0  # standard deviations above the surrogates
 STRONG = 0.8  # a silhouette that needs no comparison: groups hardly overlap
 MANY_STARTS = 5  # of each k-means of the recording; surrogates have the usual number
 MOST_NEURONS = 500  # of a surrogate
@@ -53,31 +53,38 @@ class Number(NamedTuple):
         return len(self.gates) > 1 and self.differing <= EXACT
 
     @property
+    def above(self) -> float:
+        """Standard deviations by which the silhouette is above surrogates; ∞ where it is strong."""
+        mean, deviation = self.null
+        if self.silhouette > STRONG:
+            return np.inf
+        return (self.silhouette - mean) / max(deviation, 1e-6)
+
+    @property
     def needed(self) -> float:
         """The silhouette that kinds have to exceed: that of surrogates, with room."""
         mean, deviation = self.null
-        return min(mean + (LITTLE_APART if self.is_exact else APART) * deviation, STRONG)
+        return min(mean + APART * deviation, STRONG)
 
     @property
     def kinds(self) -> bool:
-        """Whether they repeat, and are farther apart than those of surrogates."""
-        return self.repeats and self.silhouette > self.needed
+        """Whether they repeat exactly, and are farther apart than those of surrogates."""
+        return self.is_exact and self.silhouette > self.needed
 
 
-def candidates(found: dict[int, Number]) -> list[int]:
-    """Return the numbers of clusters among which that of the kinds is: the last one, if any.
+def number_of_kinds(found: dict[int, Number]) -> int | None:
+    """Return the number of clusters that are kinds; ``None`` if there are no kinds.
 
-    They are the largest number whose gates repeat exactly, or if there is none the one whose gates
-    repeat best, and those that follow it as long as their gates repeat.
+    Of the numbers whose gates repeat exactly it is the one that is farthest above the surrogates,
+    of strong ones the last; the next ones follow as long as their gates repeat.
     """
-    several = {number: tried for number, tried in found.items() if len(tried.gates) > 1}
-    exact = [number for number, tried in several.items() if tried.is_exact]
-    first = max(exact) if exact else min(several, key=lambda k: several[k].differing, default=0)
-    run = []
-    while first in found and found[first].repeats:
-        run.append(first)
-        first += 1
-    return run
+    kinds = [number for number, tried in found.items() if tried.kinds]
+    if not kinds:
+        return None
+    number = max(kinds, key=lambda k: (found[k].above, k))
+    while number + 1 in found and found[number + 1].repeats:
+        number += 1
+    return number
 
 
 def numbers(
@@ -85,17 +92,19 @@ def numbers(
 ) -> dict[int, Number]:
     """Return what is found for each number of clusters.
 
-    Unless ``complete``, surrogates are made for the candidates only.
+    Unless ``complete``, surrogates are made only where gates repeat exactly.
     """
     found = {}
     with threadpool_limits(1):  # threads of k-means wait for each other longer than they work
         for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
             found[num_clusters] = _repeated(patterns, shares, num_clusters)
         surrogates = _surrogates(patterns, shares, min(num_neurons, MOST_NEURONS))
-        for num_clusters in found if complete else candidates(found):
+        for num_clusters, tried in found.items():
+            if not (complete or tried.is_exact):
+                continue
             apart = [_apart(*surrogate, num_clusters) for surrogate in surrogates]
             null = float(np.mean(apart)), float(np.std(apart))
-            found[num_clusters] = found[num_clusters]._replace(null=null)
+            found[num_clusters] = tried._replace(null=null)
     return found
 
 

@@ -99,18 +99,18 @@ def find(
     Patterns of on and off are clustered by k-means into K = 2, 3, … groups, whose centres, rounded
     at ½, are the gates. A gate counts if it holds a twentieth of the weight.
 
-    1. *How many?* The number that repeats (stability of clusters). Each of seven clusterings
-       stresses the recording: every distinct pattern counts half to one and a half times its
-       weight. The repetition most like the others must agree with them on all entries of the
-       gates, or on 99 %. One group too few, or too many, comes back different. Where several
-       numbers in a row repeat it is the last.
-    2. *Are there any?* For one of these, groups have to be farther apart than they are without
-       kinds (the elliptical null of the ePAIRS test of mixed selectivity): the silhouette has to
-       exceed that of surrogates, by two standard deviations if all entries agree and by four
-       otherwise. Surrogates are Gaussians with the same correlations between samples, cut where
-       they are as often on. Manifolds of low dimension and tuning curves can sometimes be divided
-       repeatably, but not that far apart. Above 0.8 the neurons of a group are nearly alike, and
-       nothing is compared.
+    1. *Which numbers repeat?* (Stability of clusters.) Each of seven clusterings stresses the
+       recording: every distinct pattern counts half to one and a half times its weight. The
+       repetition most like the others must agree with them on all entries of the gates. One group
+       too few, or too many, comes back different.
+    2. *Which of them are kinds?* Groups have to be farther apart than they are without kinds (the
+       elliptical null of the ePAIRS test of mixed selectivity): the silhouette has to exceed that
+       of surrogates by two standard deviations. Surrogates are Gaussians with the same correlations
+       between samples, cut where they are as often on. Manifolds of low dimension and tuning curves
+       can sometimes be divided repeatably, but not that far apart. Above 0.8 the neurons of a group
+       are nearly alike, and nothing is compared.
+    3. *How many?* The number that is farthest above its surrogates, or the last of those above 0.8;
+       and then the next ones as long as repetitions agree on 99 % of the entries.
 
     The answer depends neither on the order of the neurons nor on random numbers from outside.
 

@@ -209,6 +209,15 @@ def test_tuning_curves_manifolds_and_noise_have_no_kinds(kind):
     assert "no kinds" in repr(found)
 
 
+def test_a_closed_curve_is_divided_into_no_kinds():
+    """Arcs of this one repeat, with six clusters, but hardly farther apart than surrogates."""
+    rng, angle = np.random.default_rng(571), np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    curve = np.array([np.cos(angle), np.sin(angle), np.cos(2 * angle)])
+    rates = np.maximum(12 * (rng.standard_normal((400, 3)) @ curve - 0.3), 0)
+    counts = rng.poisson(rates * 32) / 32
+    assert len(discovery.discover(counts[counts.any(axis=1)])) == 1
+
+
 def single_trials(planted=CONTEXTS, neurons=15, trials=6, seed=0):
     """Poisson counts, (trials × conditions, neurons), their labels, and counts before."""
     rng = np.random.default_rng(seed)

@@ -48,7 +48,7 @@ Figures.define("modes", (figure) => {
       })),
     });
     const said = modes.map(({ name }, index) => `${name} at time ${times[index].toFixed(1)}`);
-    text.textContent = `Half learned: ${said.join(", ")}.`;
+    text.textContent = `Half learned: ${said.join("; ")}.`;
   }
 
   figure.append(

@@ -288,7 +288,8 @@ def test_no_pattern_beats_the_context_gate(javascript):
 
 def test_places():
     """A figure that there is not is named; data cannot end its own script."""
-    with pytest.raises(ValueError, match="name: expected one of contexts, gate, race, unfolding"):
+    known = "contexts, gate, modes, race, unfolding"
+    with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
     html = interactive.place("unfolding", {"name": "</script>"})._repr_html_()
     assert html.count("</script>") == 1

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from mdsgdln import gates, theory
+from mdsgdln import gates, statistics, tasks, theory
 
 MARGIN, SIGMA, HIDDEN = 0.5, 10**-3.7, 128  # where the figure of the race begins
 XOR = {2: lambda m: m, 4: lambda m: np.sqrt(2 + m**2)}  # output of a mode of strength 1
@@ -61,6 +61,23 @@ def half_time(*setting):
     times = np.linspace(0, 200, 200_001)
     losses = xor_loss(times, *setting)
     return times[np.argmax(losses < losses[0] / 2)]
+
+
+@pytest.mark.parametrize(
+    "keys, exponent", [([], -3), (["ArrowLeft"] * 5, -3.5), (["Home"], -6), (["End"], -1.5)]
+)
+def test_modes(open_figure, keys, exponent):
+    figure = open_figure("deep_linear", "modes")
+    press(figure, "scale", *keys)
+    found = statistics.modes(tasks.semantic("tree", num_items=4))
+    s, d = found.singular_values[:3], found.input_variances[:3]
+    start = theory.expected_initial_strength(100, 10**exponent)
+    half_times = np.log(s / (d * start) - 1) / (2 * s)
+    np.testing.assert_allclose(numbers(words(figure)), half_times, atol=0.051)
+    for name, rate, stop in zip(words(figure).split(": ")[1].split("; "), s, d, strict=True):
+        times, strengths, unit = curve(figure, 0, name.split(" at time ")[0])
+        expected = theory.mode_trajectory(times, rate, stop, start)[0]
+        np.testing.assert_allclose(strengths, expected, atol=0.02 * unit[1] + 0.01)
 
 
 @pytest.mark.parametrize(
@@ -276,6 +293,7 @@ def test_animation_with_reduced_motion(open_figure, page):
 @pytest.mark.parametrize(
     "chapter, name",
     [
+        ("deep_linear", "modes"),
         ("xor", "race"),
         ("more_contexts", "contexts"),
         ("which_gates", "gate"),

@@ -22,9 +22,19 @@ TASKS = {
 }
 RELU = networks.ReLUNetwork((11, HIDDEN, HIDDEN, 60))
 PAIRS, SINGLES = ((0, 1), (0, 2), (1, 2)), ((0,), (1,), (2,))  # contexts in which modules are on
-BASES = {  # of the space of the targets
-    name: np.linalg.svd(task.targets, full_matrices=False)[0] for name, task in TASKS.items()
-}
+
+
+def basis_of(targets):
+    """Return an orthonormal basis of the columns, which are independent.
+
+    That of a QR decomposition with a positive diagonal is unique. Singular vectors are not: their
+    signs, and with equal singular values more than these, change with the number of threads.
+    """
+    basis, triangle = np.linalg.qr(targets)
+    return basis * np.sign(np.diag(triangle))[None, :]
+
+
+BASES = {name: basis_of(np.asarray(task.targets)) for name, task in TASKS.items()}
 
 
 def train(network, weights, structures, coarser, observe=None, steps=PUBLISHED_STEPS, **options):

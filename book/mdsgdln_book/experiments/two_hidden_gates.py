@@ -221,10 +221,20 @@ TABLES = {
         )
         # more ReLU networks: how far one set of them is from another
         + sweeps.grid(structures=list(TASKS), network=["ReLU"], seed=range(10, 15)),
-        seconds=40,
+        seconds=12,
         rtol=0.01,
-        # shares of the ReLU network's neurons, at the end: they move by 0.03, 0.08, 0.03
-        loose={"second_contextual": 0.1, "second_crossed": 0.3, "second_mixed": 0.1},
+        # ReLU networks amplify rounding. When nothing but the basis of the recorded outputs was
+        # changed, these entries moved by up to 0.12, 0.12, 0.08, 0.02, 0.06, 0.07, 0.03 and 0.03.
+        loose={
+            "second_contextual": 0.25,
+            "second_mixed": 0.25,
+            "second_crossed": 0.3,
+            "second_always": 0.05,
+            "first_constant": 0.15,
+            "aligned_in": 0.15,
+            "aligned_out": 0.1,
+            "losses": 0.05,
+        },
     ),
     "two_hidden_found": Table(
         experiment,

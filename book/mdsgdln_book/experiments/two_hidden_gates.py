@@ -224,7 +224,7 @@ TABLES = {
         seconds=12,
         rtol=0.01,
         # ReLU networks amplify rounding. When nothing but the basis of the recorded outputs was
-        # changed, these entries moved by up to 0.12, 0.12, 0.08, 0.02, 0.06, 0.07, 0.03 and 0.03.
+        # changed, these entries moved by up to 0.11, 0.11, 0.04, 0.02, 0.06, 0.07, 0.03 and 0.11.
         loose={
             "second_contextual": 0.25,
             "second_mixed": 0.25,

@@ -33,7 +33,7 @@ def test_a_term_of_another_page_and_a_formula_are_shown(page, address):
     assert len(page.locator("#preview").inner_text()) > 40
     page.goto(f"{address}/book/routing.html")
     page.set_viewport_size({"width": 360, "height": 800})
-    formula = page.locator("main a[href*='#equation-']").first
+    formula = page.locator("main a[href*='#equation-']:not(.headerlink)").first
     formula.scroll_into_view_if_needed()
     formula.hover()
     page.wait_for_selector("#preview mjx-container")

@@ -2,6 +2,7 @@
 
 import ast
 import runpy
+import sys
 from pathlib import Path
 
 import jax
@@ -34,7 +35,9 @@ def expect(job, made):
 
 
 @pytest.mark.parametrize("path", JOBS, ids=lambda path: path.stem)
-def test_a_job_ends_in_a_figure(path):
+def test_a_job_ends_in_a_figure(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where it saves its figure
+    monkeypatch.setattr(sys, "argv", [str(path)])
     mpl.use("Agg")
     mpl.rcdefaults()
     known = dict(tasks.STRUCTURES)

@@ -104,8 +104,7 @@
     }
   }
 
-  document.addEventListener("DOMContentLoaded", () => document.body.append(card));
-  if (document.body) document.body.append(card);
+  document.body.append(card); // the page has been read: this script is deferred
   document.addEventListener("mouseover", enter);
   document.addEventListener("focusin", enter);
   document.addEventListener("mouseout", leave);

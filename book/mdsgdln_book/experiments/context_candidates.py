@@ -43,7 +43,7 @@ def candidates(case: str, seed: int) -> dict:
     curves = {"relu": reference}
     all_but_one = networks.contextual_pathways(task, num_contexts, num_contexts - 1, PATHWAY_HIDDEN)
     curves["all_but_one"] = losses(all_but_one, SCALE, keys[0])
-    curves["doubled"] = losses(all_but_one, _doubled(all_but_one), keys[0])
+    curves["doubled"] = losses(all_but_one, doubled(all_but_one), keys[0])
     one = networks.contextual_pathways(task, num_contexts, 1, PATHWAY_HIDDEN)
     curves["one_context"] = losses(one, SCALE, keys[1])
     num_pairs = num_contexts * (num_contexts - 1) // 2
@@ -56,7 +56,7 @@ def candidates(case: str, seed: int) -> dict:
     return deviations | {f"{name}_losses": curve[::80] for name, curve in curves.items()}
 
 
-def _doubled(network: networks.GatedNetwork) -> dict:
+def doubled(network: networks.GatedNetwork) -> dict:
     """Return σ per edge, doubled where it belongs to a contextual pathway (MHS App. H)."""
     return {edge: SCALE * (1 if "pathway 0" in edge else 2) for edge in network.graph.edges}
 

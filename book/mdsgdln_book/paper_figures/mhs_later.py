@@ -6,6 +6,7 @@ import pandas as pd
 from mdsgdln import plots, statistics, theory
 from mdsgdln_book import tables
 from mdsgdln_book.experiments import two_hidden, two_hidden_staged
+from mdsgdln_book.experiments.finding_gates import DRAWN
 from mdsgdln_book.paper_figures import runs
 from mdsgdln_book.paper_figures.mhs import BLUE, EVERY_80, ORANGE
 from mdsgdln_book.paper_figures.parts import (
@@ -111,12 +112,13 @@ def figure_7():
 
 
 def figure_8():
-    """Draw the means of k-means with three, four and five clusters."""
+    """Draw the centroids of Algorithm 1 with three, four and five clusters."""
     figure, axes = plots.panels(3, height=2.2)
-    for ax, number in zip(axes, (3, 4, 5), strict=True):
-        heatmap(
-            ax, runs.cluster_means(runs.MIXED, number), (0, 1.2), f"{number} clusters", cmap="Greys"
-        )
+    rows = tables.load("finding_elbow")
+    first = rows[rows["case"] == runs.MIXED].iloc[0]
+    for ax, number in zip(axes, DRAWN, strict=True):
+        means, title = first[f"drawn {number}"], f"{number} clusters"
+        heatmap(ax, means, (0, 1.2), title, cmap="Greys")
         cut(ax, range(1, number), (), "white", 2)
         cut(ax, (), (8, 16), plots.COLOURS[3], 1)
         ax.set_xticks([3.5, 11.5, 19.5], "123")

@@ -6,8 +6,6 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from mdsgdln import networks, statistics, tasks, theory, training
 from mdsgdln_book.experiments import context_candidates, driven
@@ -111,8 +109,8 @@ def contexts(case: str, doubled: bool = False) -> Contexts:
     task = tasks.Task(task.inputs, basis.T @ np.asarray(task.targets))
     number = len(context_candidates.STRUCTURES[case])
     network = networks.contextual_pathways(task, number, number - 1, WIDTH)
-    factor = 2 if doubled else 1
-    scale = {e: SCALE * (1 if "pathway 0" in e else factor) for e in network.graph.edges}
+    edges = network.graph.edges
+    scale = context_candidates.doubled(network) if doubled else dict.fromkeys(edges, SCALE)
     found = theory.pathway_modes(network, statistics.residual(task))
     found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
     return Contexts(task, basis, rate, network, scale, found)
@@ -192,14 +190,3 @@ def relu(case: str, seed: int) -> Seen:
     network = networks.ReLUNetwork((inputs, context_candidates.RELU_HIDDEN, targets))
     start = network.init(jax.random.key(seed), SCALE)
     return follow(network, start, setting, inside=True)
-
-
-@cache
-def cluster_means(case: str, number: int) -> np.ndarray:
-    """Return the means of k-means on the on/off patterns of two trainings, largest first."""
-    on = np.concatenate([(relu(case, seed).hidden > 0).reshape(-1, 24) for seed in range(2)])
-    patterns, counts = np.unique(on, axis=0, return_counts=True)
-    with threadpool_limits(1):
-        means = KMeans(number, n_init=1, random_state=0).fit(patterns * 1.0, sample_weight=counts)
-    sizes = np.bincount(means.labels_, counts, minlength=number)
-    return means.cluster_centers_[np.argsort(-sizes)]

@@ -6,11 +6,11 @@ that they are expected to have. A network of H neurons differs from it in two wa
 At time 0 its outputs are not zero. Their mean square is N_out H σ₁²σ₂² ⟨g²‖x‖²⟩ for each pathway.
 
 The initial strength of a mode scatters. Mode α, which is learned after α − 1 others, finds
-H_α = H − α + 1 hidden directions free, in which ‖c‖² is (σ₁² + σ₂²)/4 times a χ² number of H_α degrees
-of freedom, whose logarithm has mean ψ(H_α/2) + ln 2 and variance ψ′(H_α/2). The mode is learned at
-about T = ln(1 + s/(d a₀))/(2s), so an initial strength that differs by d ln a₀ moves it by
-d ln a₀ / ((1 + d a₀/s) 2s). Weighted with what the modes contribute to the loss, s²/(2d), the sum of
-these over the sum of T is the relative error of the loss curve.
+H_α = H − α + 1 hidden directions free, in which ‖c‖² is (σ₁² + σ₂²)/4 times a χ² number of H_α
+degrees of freedom, whose logarithm has mean ψ(H_α/2) + ln 2 and variance ψ′(H_α/2). The mode is
+learned at about T = ln(1 + s/(d a₀))/(2s), so an initial strength that differs by d ln a₀ moves it
+by d ln a₀ / ((1 + d a₀/s) 2s). Weighted with what the modes contribute to the loss, s²/(2d), the
+sum of these over the sum of T is the relative error of the loss curve.
 """
 
 import html

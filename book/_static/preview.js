@@ -22,7 +22,8 @@
   function partsOf(page, id) {
     const anchor = page.getElementById(id);
     if (!anchor) return [];
-    if (anchor.matches("dt")) return anchor.matches(".sig") ? [] : [anchor.nextElementSibling];
+    if (anchor.matches("dt.sig")) return [anchor, ...anchor.nextElementSibling.querySelectorAll(":scope > p")];
+    if (anchor.matches("dt")) return [anchor.nextElementSibling];
     if (anchor.matches("div.math, div.proof, figure, div.exercise")) return [anchor];
     const around = anchor.closest("div.math, div.proof, figure");
     return around ? [around] : [];

@@ -56,6 +56,28 @@ TOO_WIDE = """() => {
     .slice(0, 3).map((node) => node.outerHTML.slice(0, 80));
 }"""
 
+CUT_OFF = """() => {
+  const parts = "mjx-container[display='true'], div.math, img, table, pre";
+  const shown = [...document.querySelectorAll("main article :is(" + parts + ")")]
+    .filter((node) => node.getBoundingClientRect().width && !node.closest("#preview"));
+  const overflow = (node) => getComputedStyle(node).overflowX;
+  function cut(node) {
+    const right = node.getBoundingClientRect().left + Math.max(node.scrollWidth, node.offsetWidth);
+    for (let box = node; box !== document.body; box = box.parentElement) {
+      if (/auto|scroll/.test(overflow(box))) return false;
+      if (/hidden|clip/.test(overflow(box)) && right > box.getBoundingClientRect().right + 1) {
+        return true;
+      }
+    }
+    return false;
+  }
+  return shown.filter(cut).map((node) => node.outerHTML.slice(0, 80));
+}"""
+WIDE_FORMULA = """() => [...document.querySelectorAll("main article div.math")]
+  .filter((node) => node.querySelector("mjx-container") && [node, ...node.children]
+    .some((part) => part.clientWidth && part.scrollWidth > part.clientWidth + 1))
+  .map((node) => node.id || node.textContent.slice(0, 60))"""
+
 
 def links(path: Path) -> set[Path]:
     """The pages of the site that a page leads to."""
@@ -99,11 +121,15 @@ def test_page(page, address, name):
     page.set_viewport_size({"width": 360, "height": 800})
     page.wait_for_timeout(200)  # boxes that scroll now are marked
     found += [f"wider than 360 pixels: {text}" for text in page.evaluate(TOO_WIDE)]
+    found += [f"cut off at 360 pixels: {text}" for text in page.evaluate(CUT_OFF)]
     found += page.problems  # axe, which comes now, reads style sheets by itself
 
     page.evaluate(AXE)
     found += [f"axe, narrow, {text}" for text in page.evaluate(RUN_AXE, NARROW)]
     page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_timeout(200)
+    found += [f"cut off at 1280 pixels: {text}" for text in page.evaluate(CUT_OFF)]
+    found += [f"formula wider than the page: {text}" for text in page.evaluate(WIDE_FORMULA)]
     for theme, rules in (("light", []), ("dark", COLOURS)):
         page.evaluate(SET_THEME, theme)
         page.wait_for_timeout(300)  # colours fade

@@ -15,6 +15,7 @@ import numpy as np
 
 from mdsgdln import sweeps, tasks
 from mdsgdln_book.experiments.digit_routes import initial_weights, moments
+from mdsgdln_book.experiments.pictures import available
 from mdsgdln_book.tables import Table
 
 NUM_DOMAINS, NUM_TRAIN = 100, 60_000
@@ -44,11 +45,6 @@ def pictures() -> Projected:
     classes = np.argmax(found.test.targets, axis=0)
     arrays = [jnp.asarray(each, jnp.float32) for each in (*arrays, found.target_mean)]
     return Projected(*arrays[:3], classes, arrays[3])
-
-
-def available() -> bool:
-    """Return whether the pictures are on this machine."""
-    return bool(os.environ.get("MNIST"))
 
 
 def loss(weights, variances, input_output, mask) -> jax.Array:

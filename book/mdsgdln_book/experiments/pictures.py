@@ -1,5 +1,6 @@
 """Pictures that are asked about in contexts, the answers, and which of them a network gives."""
 
+import os
 from functools import cache
 from typing import NamedTuple
 
@@ -79,10 +80,26 @@ def prepare(
 
 @cache
 def load(name: str) -> Data:
-    """Return the data of a task; ``"contextual, 1"`` has contexts of length 1, else ½."""
+    """Return the data of a task; ``"contextual, 1"`` has contexts of length 1, else ½.
+
+    ``"mnist"`` is the plain task on pictures of MNIST, from the folder that ``MNIST`` names.
+    """
     kind, _, size_of_context = name.partition(", ")
+    if kind == "mnist":
+        return prepare(mnist(), NUM_TRAIN, NUM_TRAIN, "plain", 0.5)
     num_asked = NUM_TRAIN if kind == "plain" else NUM_ASKED
     return prepare(tasks.digits(), NUM_TRAIN, num_asked, kind, float(size_of_context or 0.5))
+
+
+def mnist() -> tasks.Task:
+    """Return as many pictures of MNIST as scikit-learn has digits, drawn at random."""
+    whole, number = tasks.mnist(os.environ["MNIST"]), tasks.digits().num_samples
+    return whole.take(np.random.default_rng(0).permutation(whole.num_samples)[:number])
+
+
+def available() -> bool:
+    """Return whether MNIST, which is no part of the repository, is on this machine."""
+    return bool(os.environ.get("MNIST"))
 
 
 def answers(data: Data, outputs, part: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 import optax
 
 from mdsgdln import discovery, networks, reln, sweeps, tasks, training
-from mdsgdln_book.experiments.pictures import Data, equal, load
+from mdsgdln_book.experiments.pictures import Data, available, equal, load
 from mdsgdln_book.tables import Table
 
 HIDDEN, SCALE = 100, 1e-4
@@ -231,11 +231,22 @@ CONTEXTUAL = [
     *("clustered, 100", "clustered, 32", "soft, 8", "half-spaces, 100", "shuffled, 100"),
     *("clustered, 2", "clustered, 16", "clustered, 64", "clustered, 4", "soft, 32"),
 ]
+MNIST = [
+    *("ReLU, other start", "linear"),
+    *(f"clustered, {k}" for k in (2, 8, 32, 100)),
+    *(f"half-spaces, {k}" for k in (2, 8, 32, 100)),
+]
 TABLES = {
     "real_data": Table(
         experiment, sweeps.grid(task=["plain"], network=PLAIN, seed=range(5)), seconds=14
     ),
     "real_data_contexts": Table(
         experiment, sweeps.grid(task=["contextual"], network=CONTEXTUAL, seed=range(5)), seconds=25
+    ),
+    "real_data_mnist": Table(
+        experiment,
+        sweeps.grid(task=["mnist"], network=MNIST, seed=range(3)),
+        seconds=30,
+        available=available,
     ),
 }

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from mdsgdln_book.pages import leads
+
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
 DRAWN_SIZE = re.compile(r'<svg[^>]*?\bwidth="(\d+)"[^>]*?\bheight="(\d+)"')
@@ -26,9 +28,12 @@ def repair(root: Path) -> None:
         svg = enlarge(path.read_text(encoding="utf8"))
         rewrite(path, svg)
         sizes[path.name] = DRAWN_SIZE.search(svg).groups()
+    names = leads.public_names(root)
     for path in sorted(root.rglob("*.html")):
         if "_static" not in path.relative_to(root).parts and path.stat().st_mtime_ns > since:
-            rewrite(path, repaired_page(path.read_text(encoding="utf8"), sizes))
+            page = repaired_page(path.read_text(encoding="utf8"), sizes)
+            rewrite(path, leads.link_names(page, names))
+    leads.write_moved(root)
     done.touch()
 
 

@@ -128,13 +128,13 @@ def _side_by_side(
 def deviation(
     losses: Numbers, reference: Numbers, learned: float | None = 0.01
 ) -> float | Float[Array, ""]:
-    """Return how far a loss curve is from a reference curve, Σ_t |L − L_ref| / Σ_t L_ref.
+    """Return the relative error of a loss curve, Σ_t |𝓛 − 𝓛_ref| / Σ_t 𝓛_ref.
 
     Inside a compiled function it is not checked whether the reference has fallen.
 
     Args:
-        losses: L, shape (T,).
-        reference: L_ref at the same times, shape (T,).
+        losses: 𝓛, shape (T,).
+        reference: 𝓛_ref at the same times, shape (T,).
         learned: the share of its start below which the reference has to fall: before learning is
             over, the number says little. None, for a task that is never learned to the end, asks
             for nothing.

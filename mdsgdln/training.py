@@ -60,7 +60,7 @@ class Run(NamedTuple):
 
 
 def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
-    """Return L = 1/(2P) Σ_i ‖y_i − ŷ_i‖², a mean over samples (MHS Eq. 2).
+    """Return 𝓛 = 1/(2P) Σ_i ‖y_i − ŷ_i‖², a mean over samples (MHS Eq. 2).
 
     Raises:
         ValueError: weights, gates or task that do not fit the network.

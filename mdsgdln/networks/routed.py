@@ -1,4 +1,4 @@
-"""The routing network: domains that share hidden layers, all of them or in groups."""
+"""The routing network: domains that share hidden layers, all of them or in blocks."""
 
 from collections.abc import Hashable
 
@@ -20,22 +20,22 @@ def routing_network(
 
     Every input domain has a matrix into the first hidden layer and every output domain one out of
     the last; the hidden layers are always on, an output is gated on where it is trained. Where
-    fewer than all domains share, each group of G input and G output domains has hidden layers of
-    its own, and its own copies of the outer matrices: every output is then the sum over groups, of
+    fewer than all domains share, each block of m input and m output domains has hidden layers of
+    its own, and its own copies of the outer matrices: every output is then the sum over blocks, of
     which only the one of the sample's input domain is active.
 
-    Nodes are ``input i``, ``hidden l`` (``hidden l of a, b`` for the group of input block a and
+    Nodes are ``input i``, ``hidden l`` (``hidden l of a, b`` for input block a and
     output block b) and ``output j``.
 
     Args:
         task: as from ``tasks.routing``.
         num_trained: Q, output domains trained with each input domain; decides the output gates.
-        num_hidden: neurons of a hidden layer (of each group's).
+        num_hidden: neurons of a hidden layer (of each block's).
         num_layers: hidden layers; paths have one more edge than that.
-        num_sharing: G, input (output) domains of a group, a divisor of M; M if not given.
+        num_sharing: m, input (output) domains of a block, a divisor of M; M if not given.
 
     Raises:
-        ValueError: a task without input and output domains, Q above M, G that does not divide M.
+        ValueError: a task without input and output domains, Q above M, m that does not divide M.
     """
     checks.instance("task", task, Task)
     num_hidden = checks.positive_integer("num_hidden", num_hidden)

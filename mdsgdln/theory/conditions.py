@@ -5,12 +5,12 @@ that they are expected to have. A network of H neurons differs from it in two wa
 
 At time 0 its outputs are not zero. Their mean square is N_out H σ₁²σ₂² ⟨g²‖x‖²⟩ for each pathway.
 
-The initial strength of a mode scatters. A mode that is learned after k others finds H − k hidden
-directions free, in which ‖c‖² is (σ₁² + σ₂²)/4 times a χ² number of H − k degrees of freedom, whose
-logarithm has mean ψ(n/2) + ln 2 and variance ψ′(n/2), n = H − k. A mode of strength s/d is learned
-at about T = ln(1 + r)/(2s) with r = s/(d a₀), so a start that differs by δ = Δ ln a₀ moves it by
-δ r/((1 + r) 2s). Weighted with what the modes contribute to the loss, s²/(2d), the sum of these
-over the sum of T is the relative error of the loss curve.
+The initial strength of a mode scatters. Mode α, which is learned after α − 1 others, finds
+H_α = H − α + 1 hidden directions free, in which ‖c‖² is (σ₁² + σ₂²)/4 times a χ² number of H_α
+degrees of freedom, whose logarithm has mean ψ(H_α/2) + ln 2 and variance ψ′(H_α/2). The mode is
+learned at about T = ln(1 + s/(d a₀))/(2s), so an initial strength that differs by d ln a₀ moves it
+by d ln a₀ / ((1 + d a₀/s) 2s). Weighted with what the modes contribute to the loss, s²/(2d), the
+sum of these over the sum of T is the relative error of the loss curve.
 """
 
 import html

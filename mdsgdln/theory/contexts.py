@@ -21,19 +21,19 @@ def contextual_closed_form(
 ) -> Float[Array, " T"]:
     """Return the loss of the all-but-one network, its contextual pathways on the final residual.
 
-    One and the same structure H in the common block and in every context, whose items all have the
-    same summed similarity (**1** is an eigenvector of HᵀH, as for trees and rings). The common
+    One and the same structure F in the common block and in every context, whose items all have the
+    same summed similarity (**1** is an eigenvector of FᵀF, as for trees and rings). The common
     pathway learns the modes of the full data (MHS Eq. 7). What it leaves in block c and context c'
-    is H̃ (δ_cc' − 1/C), H̃ = H without its mean over items; with singular values σ of H̃, P = n C,
-    s = σ √((C−1)/C)/P and d = (C−1)/P, each mode of the C contextual pathways follows
-    ȧ = 2a (s − a d/(C−1)), and L = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
+    is F̃ (δ_cc' − 1/C), F̃ = F without its mean over items; with singular values κ of F̃, P = n C,
+    s = κ √((C−1)/C)/P and d = (C−1)/P, each mode of the C contextual pathways follows
+    ȧ = 2a (s − a d/(C−1)), and 𝓛 = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
 
     Args:
         num_contexts: C, at least 2.
         num_items: n.
         strengths: initial strengths a₀ of a common and of a contextual mode.
         times: t = learning rate · step, shape (T,).
-        structure: name or rows (rows, items) of H.
+        structure: name or rows (rows, items) of F.
 
     Raises:
         ValueError: fewer than two contexts, not two strengths, an unknown structure.
@@ -51,7 +51,7 @@ def contextual_closed_form(
     common = modes(task)
     learned = mode_trajectory(times, common.singular_values, common.input_variances, strengths[0])
     spread = np.linalg.svd(rows - rows.mean(axis=1, keepdims=True), compute_uv=False)
-    spread = spread[spread > 1e-9 * max(spread[0], 1.0)]  # σ of H̃
+    spread = spread[spread > 1e-9 * max(spread[0], 1.0)]  # κ of F̃
     share = np.sqrt((num_contexts - 1) / num_contexts)
     s, stop = spread * share / task.num_samples, 1 / task.num_samples  # stop = d/(C−1)
     contextual_strengths = mode_trajectory(times, s, stop, strengths[1])

@@ -19,9 +19,9 @@ from mdsgdln.theory.reduction import exact_reduction
 def losses_on_graph(
     network: GatedNetwork, task: Task, weights: Mapping, times: Float[Array, " T"], step: Scalar
 ) -> Float[Array, " T"]:
-    """Return the loss along the flow f from given weights, or along descent in steps of η.
+    """Return the loss along the flow ẇ = G from given weights, or along descent in steps of η.
 
-    The flow half a step back, f(w − (η/2) f), is f − (η/2) f′f up to η²: what descent follows.
+    The flow half a step back, G(w − (η/2) G), is G − (η/2) G′G up to η²: what descent follows.
     """
     reduced, weights = exact_reduction(network, weights)
     assert isinstance(reduced, GatedNetwork)

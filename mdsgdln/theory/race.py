@@ -27,7 +27,7 @@ class PathwayRace(NamedTuple):
 
     Attributes:
         strengths: {path: a(t), shape (modes, T)}.
-        losses: L(t), shape (T,).
+        losses: 𝓛(t), shape (T,).
     """
 
     strengths: dict[Path, Float[Array, "_ T"]]
@@ -117,8 +117,8 @@ def _couplings(
 ) -> tuple[Float[np.ndarray, " M"], Float[np.ndarray, "M M"]]:
     """Return s_pα, (M,), and (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα), (M, M), of all M modes.
 
-    A mode answers to a sample with (u_pα) times its *response* r = v_pαᵀ g_p x; both numbers are
-    means over samples, s of r uᵀy and the coupling of r_pα r_jβ.
+    A mode answers to a sample with u_pα times its *response* v_pαᵀ g_p x; both numbers are means
+    over samples: s_pα of the response times u_pαᵀ y, the coupling of the two responses.
     """
     rows, responses, answers = network.graph.node_rows, [], []
     for path, found in path_modes.items():
@@ -142,9 +142,9 @@ def _integrate(
     starts: list[Float[Array, " _"]],
     times: Float[Array, " T"],
 ) -> tuple[list[Float[Array, "_ T"]], Float[Array, " T"]]:
-    """Integrate ȧ = 2a (s − K a) in ln a, so that a small strength keeps its relative error.
+    """Integrate ȧ = 2a (s − D a) in ln a, so that a small strength keeps its relative error.
 
-    Returns the strengths of each path, and the loss ½⟨‖y‖²⟩ − sᵀa + ½ aᵀK a.
+    Returns the strengths of each path, and the loss ½⟨‖y‖²⟩ − sᵀa + ½ aᵀD a.
     """
     start = jnp.log(jnp.concatenate(starts))
     strengths = jnp.exp(integrate(_growth, (drive, coupling), start, times, tolerance=1e-8).T)

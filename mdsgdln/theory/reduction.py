@@ -3,8 +3,8 @@
 A hidden layer with one gate a sample is linear in its neurons. Gradient flow and gradient descent
 change its incoming weights W by (outgoing weights)ᵀ times errors, and its outgoing weights V by
 errors times (W times what arrives)ᵀ. The columns of [W Vᵀ] of all its edges therefore never leave
-the space that they span at first. In an orthonormal basis Q of that space the layer has as many
-neurons as the space has dimensions, weights QᵀW and VQ, and the same outputs at every step, at any
+the space that they span at first. In an orthonormal basis R of that space the layer has as many
+neurons as the space has dimensions, weights RᵀW and VR, and the same outputs at every step, at any
 initial scale and any width.
 
 Two layers of weights become min(H, N_in + N_out) hidden neurons. In a deeper network a layer

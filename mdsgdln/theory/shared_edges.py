@@ -32,7 +32,7 @@ class SharedRace(NamedTuple):
 
     Attributes:
         strengths: {edge: diagonal of B_e(t), shape (modes, T)}.
-        losses: L(t), shape (T,).
+        losses: 𝓛(t), shape (T,).
     """
 
     strengths: dict[Edge, Float[Array, "modes T"]]

@@ -16,7 +16,7 @@ from mdsgdln.theory.reduction import _as_graph, _check_two_layer, _is_given
 
 
 def expected_initial_strength(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
-    """Return the expected effective balanced start a₀ = H (σ₁² + σ₂²) / 4 of every mode.
+    """Return the expected effective initial strength a₀ = H (σ₁² + σ₂²) / 4 of every mode.
 
     While a mode is small, gradient flow grows c = (W₁v + W₂ᵀu)/2 as e^{st} and lets the difference
     die as e^{−st}; a balanced mode that starts at a₀ = ‖c‖² is indistinguishable soon after. One
@@ -64,7 +64,7 @@ def _starts_of(
 def measured_initial_strength(
     first: Numbers, second: Numbers, modes: Modes
 ) -> Float[Array, "modes"]:
-    """Return the effective balanced start a₀ = ‖(W₁v_α + W₂ᵀu_α)/2‖² of each mode of one draw.
+    """Return the effective initial strength a₀ = ‖(W₁v_α + W₂ᵀu_α)/2‖² of each mode of one draw.
 
     Args:
         first: W₁, shape (H, N_in).
@@ -83,7 +83,7 @@ def measured_initial_strength(
 def balanced_weights(
     network: GatedNetwork | LinearNetwork, task: Task, scale: Scalar | Mapping | Sequence
 ) -> Any:
-    """Return the effective balanced weights: of random ones, what grows.
+    """Return the effective initialisation: of random ones, what grows.
 
     W₁ = Σ c_α v_αᵀ and W₂ = Σ u_α c_αᵀ for every pathway, u and v the modes of its effective
     dataset. Given weights have c_α = (W₁v_α + W₂ᵀu_α)/2; from σ alone, c_α are orthogonal with

@@ -87,7 +87,7 @@ def _growth(parameters, log_strength):
 
 
 def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:
-    """Return the loss of a linear map Σ_α a_α u_α v_αᵀ, L = ½⟨‖y‖²⟩ − Σ_α (s_α a_α − ½ d_α a_α²).
+    """Return the loss of a linear map Σ_α a_α u_α v_αᵀ, 𝓛 = ½⟨‖y‖²⟩ − Σ_α (s_α a_α − ½ d_α a_α²).
 
     Exact where the modes diagonalise Σ^x (``modes.coupling`` is 0).
     """

@@ -1,17 +1,21 @@
 """The interactive figures' formulas are the package's, and their places in the pages are sound."""
 
 import json
+import re
 from itertools import combinations
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from docutils import nodes, utils
+from docutils.core import publish_doctree
+from docutils.parsers.rst import directives
 from py_mini_racer import MiniRacer
 from scipy import optimize
 
 from mdsgdln import gates, networks, statistics, tasks, theory
 from mdsgdln_book.extensions import interactive
+from mdsgdln_book.places import BOOK
 
 ITEMS, CONTEXTS = 4, 3  # of the figure of a neuron's gate
 MARGINS = (0.0, 0.3, 0.8, 0.9, 2.5)
@@ -67,6 +71,84 @@ def test_expected_start(javascript):
     for sigma, hidden in SETTINGS:
         found = javascript("Theory.expectedStart(...x)", [hidden, sigma])
         same(found, theory.expected_initial_strength(hidden, sigma))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
+def test_times_of_a_mode_at_any_depth(javascript, depth):
+    """At these times the package's mode has learned these shares, and later ones follow."""
+    for s, d, start in ((0.65, 0.25, 1e-3), (0.2, 0.25, 1e-4), (1.0, 0.25, 0.1), (0.3, 2.0, 1e-2)):
+        shares = np.array([0.1, 0.3, 0.5, 0.9, 0.999])
+        shares = shares[shares * s / d > start]
+        times = javascript("Theory.depthTimes(...x)", [shares, s, d, start, depth])
+        learned = theory.mode_trajectory([0, *times], s, d, start, depth)[0, 1:]
+        same(learned, shares * s / d, 1e-5)
+        half = javascript("Theory.depthTimes(...x)", [[0.5], s, d, start, depth])[0]
+        same(half, times[list(shares).index(0.5)], 1e-6)
+
+
+def test_half_time_against_the_initial_strength(javascript):
+    """A tenth of a small a₀: later by ln 10/(2s) for L = 2, 10^(1 - 2/L) times as late beyond."""
+    s, d = 0.65, 0.25
+    for depth in (1, 2, 3, 4, 5):
+        start = 10.0 ** (-12 if depth < 3 else -30)
+        early, late = (
+            javascript("Theory.depthTimes(...x)", [[0.5], s, d, a, depth])[0]
+            for a in (start, start / 10)
+        )
+        if depth < 3:
+            law = [0, np.log(10) / (2 * s)][depth - 1]
+            np.testing.assert_allclose(late - early, law, atol=1e-9)
+        else:
+            same(late / early, 10 ** (1 - 2 / depth), 1e-3)
+
+
+@pytest.mark.parametrize(
+    "start", [(0.1, 0.05), (1.5, 0.05), (0.05, -0.1), (-1.5, 1.45), (1.5, 1.5), (-0.3, -0.2)]
+)
+def test_weights_of_two_layers(javascript, start):
+    """The figure's steps against the package's reduction of a chain of single neurons."""
+    for s, d in ((1.0, 1.0), (0.65, 0.25)):
+        chain = networks.GatedNetwork({"x": 1, "h": 1, "y": 1}, [("x", "h"), ("h", "y")])
+        task = tasks.Task([[np.sqrt(d)]], [[s / np.sqrt(d)]])
+        times = np.linspace(0, 10, 11)
+        edges = dict(zip(chain.graph.edges, start, strict=True))
+        expected = theory.shared_race(chain, task, edges, times).strengths
+        expected = np.concatenate([expected[edge] for edge in chain.graph.edges]).T
+        track = javascript("Theory.layerWeights(...x)", [start, s, d, 0.02, 500])
+        track = np.array(track)
+        np.testing.assert_allclose(track[::50], expected, atol=1e-5)
+        kept = track[:, 0] ** 2 - track[:, 1] ** 2
+        np.testing.assert_allclose(kept, kept[0], atol=1e-6)
+        if s == 1:
+            end = javascript("Theory.layerEnd(...x)", [start, s, d])
+            np.testing.assert_allclose(track[-1], end, atol=1e-5)
+
+
+def test_opposite_weights_go_to_the_saddle(javascript):
+    track = javascript("Theory.layerWeights(...x)", [[0.7, -0.7], 1, 1, 0.02, 500])
+    np.testing.assert_allclose(track[-1], 0, atol=1e-4)
+    assert javascript("Theory.layerEnd([0.7, -0.7], 1, 1)") == [0, 0]
+
+
+@pytest.mark.parametrize("active", [1, 2, 3, 4])
+def test_race_of_two_pathways(javascript, active):
+    """The figure's steps against the package, for a pathway that is on in a few of four copies."""
+    items = tasks.semantic("tree", num_items=4)
+    task = tasks.Task(np.tile(items.inputs, 4), np.tile(items.targets, 4))
+    on = np.array([np.ones(16), np.repeat(np.arange(4) < active, 4)], float)
+    racers = networks.pathways(task, on, num_hidden=50)
+    modes = statistics.modes(items)
+    s, d = float(modes.singular_values[0]), float(modes.input_variances[0])
+    same([np.sqrt(7) / 4, 0.25], [s, d])  # the figure's
+    times = np.linspace(0, 60, 61)
+    for sigma in (1e-4, 5e-3, 0.1):
+        start = theory.expected_initial_strength(50, sigma)
+        expected = theory.pathway_race(racers, task, start, times).strengths
+        expected = np.stack([np.asarray(expected[path])[0] for path in racers.graph.paths], 1)
+        found = javascript("Theory.pathwayRace(...x)", [active / 4, s, d, start, 0.1, 600])
+        np.testing.assert_allclose(np.array(found)[::10], expected, atol=1e-4, rtol=1e-4)
+        bound = start ** (1 - active / 4) * (s / d) ** (active / 4)
+        assert np.max(found, axis=0)[1] <= bound
 
 
 @pytest.mark.parametrize("pathways", [2, 4])
@@ -288,7 +370,7 @@ def test_no_pattern_beats_the_context_gate(javascript):
 
 def test_places():
     """A figure that there is not is named; data cannot end its own script."""
-    known = "contexts, gate, modes, race, unfolding"
+    known = "contexts, curves, gate, modes, pathways, phase, race, unfolding"
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
     html = interactive.place("unfolding", {"name": "</script>"})._repr_html_()
@@ -306,9 +388,39 @@ def test_scripts_are_loaded_where_a_figure_is():
     assert interactive.figures_of(doctree) == ["gate", "race"]
 
 
-def test_scripts_are_small_and_need_no_other_host():
+def test_a_named_figure_is_numbered():
+    """It then has a caption of its own, of one paragraph."""
+    directives.register_directive("interactive", interactive.InteractiveDirective)
+    page = ".. interactive:: race\n{}\n   Two gatings, *one* winner.\n"
+    [plain] = publish_doctree(page.format("")).findall(nodes.container)
+    assert plain["classes"] == ["interactive-caption"]
+    numbered = publish_doctree(page.format("   :name: fig-race\n"))
+    [figure] = numbered.findall(nodes.figure)
+    assert figure["names"] == ["fig-race"]
+    assert figure.next_node(nodes.caption).astext() == "Two gatings, one winner."
+    assert interactive.figures_of(numbered) == ["race"]
+    twice = page.format("   :name: fig-race\n") + "\n   And another paragraph.\n"
+    settings = {"report_level": 5, "halt_level": 5}
+    broken = publish_doctree(twice, settings_overrides=settings)
+    assert "one paragraph" in broken.astext()
+
+
+def test_a_page_loads_little():
+    """Every chapter with figures: what they share, the style, and its own scripts."""
+    sizes = {path.name: path.stat().st_size for path in interactive.SCRIPTS.iterdir()}
+    shared = [f"{name}.js" for name in interactive.SHARED] + ["interactive.css"]
+    seen = set()
+    for page in BOOK.glob("*.md"):
+        text = page.read_text(encoding="utf8")
+        places = re.findall(r'(?:\{interactive\} |interactive\.place\(")(\w+)', text)
+        names = {f"{name}.js" for name in places}
+        assert sum(sizes[name] for name in names.union(shared)) < 40_000, page.name
+        seen |= names
+    assert seen.union(shared) == set(sizes)  # no script without a page
+
+
+def test_scripts_need_no_other_host():
     files = sorted(interactive.SCRIPTS.iterdir())
-    assert sum(path.stat().st_size for path in files) < 60_000
     for path in files:
         text = path.read_text(encoding="utf8").replace("http://www.w3.org/2000/svg", "")
         for word in ("http:", "https:", "fetch(", "import ", "eval(", "innerHTML"):

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from mdsgdln import gates, statistics, tasks, theory
+from mdsgdln import gates, networks, statistics, tasks, theory
 
 MARGIN, SIGMA, HIDDEN = 0.5, 10**-3.7, 128  # where the figure of the race begins
 XOR = {2: lambda m: m, 4: lambda m: np.sqrt(2 + m**2)}  # output of a mode of strength 1
@@ -121,6 +121,165 @@ def test_race_marks_the_crossover(open_figure):
     assert figure.get_by_text("Δ*", exact=True).count() == 1
     at_one = np.interp(1.0, margins, two)
     assert abs(at_one - half_time(2, 1.0, SIGMA, HIDDEN)) < 0.02 * pixel + 0.01
+
+
+@pytest.mark.parametrize(
+    "keys, depth, start, rate",
+    [
+        ({}, 2, 1e-3, 0.65),
+        ({"depth": ["Home"]}, 1, 1e-3, 0.65),
+        ({"depth": ["ArrowRight"], "rate": ["End"]}, 3, 1e-3, 1.0),
+        ({"depth": ["End"], "start": ["ArrowRight"] * 5}, 5, 10**-2.5, 0.65),
+        ({"depth": ["ArrowRight"] * 2, "start": ["Home"], "rate": ["Home"]}, 4, 1e-5, 0.2),
+    ],
+)
+def test_curves(open_figure, keys, depth, start, rate):
+    """Drawn curves and spoken times are those of theory.mode_trajectory."""
+    figure = open_figure("alignment", "curves")
+    for control, presses in keys.items():
+        press(figure, control, *presses)
+    final = rate / 0.25
+
+    def time_of(share, start=start):
+        times = np.linspace(0, 3000, 100_001)
+        learned = theory.mode_trajectory(times, rate, 0.25, start, depth)[0] / final
+        return np.interp(share, learned, times)
+
+    text = words(figure)
+    half, later = time_of(0.5), time_of(0.5, start / 10)
+    said = numbers(text)
+    assert said[0] == depth
+    np.testing.assert_allclose(said[1:3], [half, time_of(0.1)], atol=0.06)
+    assert abs(float(text.split("half learned at time ")[2].split(",")[0]) - later) < 0.06
+    change = later / half if depth > 2 else later - half
+    shown = text.split(", ")[-2 if depth == 2 else -1].replace("later by", "")
+    np.testing.assert_allclose(numbers(shown)[0], change, atol=0.06)
+    assert ("without a plateau" in text) == (depth == 1)
+    for layers in (1, 2, 3):
+        times, drawn, (_, pixel) = curve(figure, 0, f"L{layers}")
+        grid = np.unique(times.clip(0))
+        expected = theory.mode_trajectory([0, *grid[1:]], rate, 0.25, start, layers)[0] / final
+        steep = np.gradient(np.asarray(expected), grid) * 0.01 * curve(figure, 0, "L1")[2][0]
+        found = np.interp(grid, times, drawn)
+        assert (np.abs(found - expected) < 0.02 * pixel + 2 * np.abs(steep) + 2e-3).all()
+    exponents, halves, (_, pixel) = curve(figure, 1, f"L{depth}")
+    assert exponents[-1] == pytest.approx(-1, abs=1e-3)
+    if half < 60:
+        drawn = np.interp(np.log10(start), exponents, halves)
+        assert abs(drawn - half) < 0.02 * pixel + 0.02
+
+
+def place_of(figure, control):
+    return float(figure.locator(f"[data-control={control}]").input_value())
+
+
+def check_phase(figure):
+    """What is drawn and said belongs to the weights that the sliders show."""
+    p, q = place_of(figure, "first"), place_of(figure, "second")
+    path_p, path_q, unit = curve(figure, 0, "path")
+    assert abs(path_p[0] - p) < 0.02 * unit[0] and abs(path_q[0] - q) < 0.02 * unit[1]
+    kept = p**2 - q**2
+    np.testing.assert_allclose(path_p**2 - path_q**2, kept, atol=0.02)
+    text = words(figure).replace("−", "-")
+    assert f"stays at {kept:.2f}." in text or abs(kept) < 0.005
+    times, product, (_, pixel) = curve(figure, 1, "pq")
+    first, second = (curve(figure, 1, name)[1] for name in ("p²", "q²"))
+    np.testing.assert_allclose(first - second, kept, atol=0.03 * pixel)
+    np.testing.assert_allclose(np.abs(product), np.sqrt(first * second), atol=0.03)
+    return p, q, times, product, text
+
+
+def test_phase_from_small_weights(open_figure):
+    """They end balanced, along Eq. 7 from a₀ = ((p + q)/2)²."""
+    figure = open_figure("deep_linear", "phase")
+    p, q, times, product, text = check_phase(figure)
+    assert (p, q) == (0.1, 0.05)
+    assert "p = 1.00, q = 1.00: the layers are balanced." in text
+    half = np.interp(0.5, product, times)
+    assert text.endswith(f"half learned at time {half:.1f}.")
+    effective = theory.mode_trajectory(times, 1, 1, ((p + q) / 2) ** 2)[0]
+    np.testing.assert_allclose(product, effective, atol=0.01)
+
+
+def test_phase_from_large_and_from_opposite_weights(open_figure):
+    figure = open_figure("deep_linear", "phase")
+    press(figure, "first", "End")
+    *_, text = check_phase(figure)
+    assert "p = 1.62, q = 0.62: one layer stays 2.6 times as strong" in text
+    press(figure, "second", "Home")
+    press(figure, "first", *["ArrowLeft"] * 2)
+    p, q, _, product, text = check_phase(figure)
+    assert (p, q) == (1.4, -1.5)
+    assert product[0] < -2 and "p = -0.93, q = -1.07: one layer" in text
+    press(figure, "first", "End")
+    *_, text = check_phase(figure)
+    assert "saddle" in text
+
+
+def test_phase_by_mouse(open_figure, page):
+    """A press sets the weights, a drag moves them; both stay inside."""
+    figure = open_figure("deep_linear", "phase")
+    picture = figure.locator("svg[data-frame]").first
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    left, right, top, bottom = map(float, picture.get_attribute("data-frame").split()[:4])
+
+    def at(p, q):
+        x = box["x"] + left + (p + 2) / 4 * (right - left)
+        return x, box["y"] + bottom - (q + 2) / 4 * (bottom - top)
+
+    page.mouse.click(*at(-0.5, 1.0))
+    assert check_phase(figure)[:2] == (-0.5, 1.0)
+    page.mouse.move(*at(0, 0))
+    page.mouse.down()
+    page.mouse.move(*at(0.6, -0.2), steps=3)
+    assert check_phase(figure)[:2] == (0.6, -0.2)
+    page.mouse.move(*at(1.9, 0.2))
+    page.mouse.up()
+    assert check_phase(figure)[:2] == (1.5, 0.2)
+
+
+@pytest.mark.parametrize(
+    "keys, fraction, sigma",
+    [
+        ({}, 0.5, 10**-1.3),
+        ({"scale": ["Home"]}, 0.5, 1e-4),
+        ({"scale": ["End"], "fraction": ["ArrowRight"] * 5}, 0.75, 0.1),
+        ({"scale": ["ArrowLeft"] * 7, "fraction": ["End"]}, 1.0, 1e-2),
+    ],
+)
+def test_pathways(open_figure, keys, fraction, sigma):
+    """Curves and words against the package's race on four copies of the items."""
+    figure = open_figure("gated_networks", "pathways")
+    for control, presses in keys.items():
+        press(figure, control, *presses)
+    items = tasks.semantic("tree", num_items=4)
+    task = tasks.Task(np.tile(items.inputs, 4), np.tile(items.targets, 4))
+    on = np.array([np.ones(16), np.repeat(np.arange(4) < 4 * fraction, 4)], float)
+    racers = networks.pathways(task, on, num_hidden=50)
+    start = theory.expected_initial_strength(50, sigma)
+    grid = np.linspace(0, 60, 601)
+    race = theory.pathway_race(racers, task, start, grid).strengths
+    modes = statistics.modes(items)
+    final = modes.singular_values[0] / modes.input_variances[0]
+    a, b = (np.asarray(race[path])[0] / final for path in racers.graph.paths)
+    for name, expected in (("A", a), ("B", b)):
+        times, drawn, (_, pixel) = curve(figure, 0, name)
+        np.testing.assert_allclose(times, grid, atol=0.01)
+        np.testing.assert_allclose(drawn, expected, atol=0.01 * pixel + 1e-4)
+    exponents, peaks, (_, pixel) = curve(figure, 1, "peak")
+    here = np.interp(np.log10(sigma), exponents, peaks)
+    assert abs(here - b.max()) < 0.02 * pixel + 1e-3
+    text = words(figure)
+    ends = f"A has {100 * a[-1]:.0f} % of s/d and B {100 * b[-1]:.0f} %"
+    assert ends in text
+    if fraction == 1:
+        assert text.endswith("share the mode equally.")
+    else:
+        assert text.startswith("A takes all:" if b.max() < 0.05 else "A wins:")
+        bound = (start / final) ** (1 - fraction)
+        expected = [100 * b.max(), grid[b.argmax()], 100 * bound]
+        np.testing.assert_allclose(numbers(text)[:3], expected, atol=0.51)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +453,9 @@ def test_animation_with_reduced_motion(open_figure, page):
     "chapter, name",
     [
         ("deep_linear", "modes"),
+        ("deep_linear", "phase"),
+        ("alignment", "curves"),
+        ("gated_networks", "pathways"),
         ("xor", "race"),
         ("more_contexts", "contexts"),
         ("which_gates", "gate"),

@@ -105,15 +105,18 @@ var Figures = (() => {
 
   /* Axes that are as wide as their place. draw({x, y, curves, points, marks}) draws anew:
      x, y: [low, high]; curves: [{name, colour, dash, points: [[x, y], …]}];
-     points: [{x, y, colour, square, large}]; marks: vertical lines [{x, text, colour}]. */
-  function axes({ label, title, xLabel, yLabel, height = 230, whole = false, describedBy }) {
+     points: [{x, y, colour, square, large}]; marks: vertical lines [{x, text, colour}].
+     `equal` axes are a square. */
+  function axes({ label, title, xLabel, yLabel, height = 230, whole = false, equal, describedBy }) {
     const place = html("div", { class: "interactive-axes" });
     if (title) place.append(html("div", { class: "interactive-title" }, title));
     let shown = null;
 
     function draw(content) {
       shown = content;
-      const width = Math.max(220, Math.floor(place.clientWidth) || 320);
+      const room = Math.max(220, Math.floor(place.clientWidth) || 320);
+      const width = equal ? Math.min(room, 340) : room;
+      if (equal) height = width;
       const [left, right, top, bottom] = [46, width - 12, 18, height - 40];
       const [x, y] = [content.x, content.y];
       const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (right - left);

@@ -1,15 +1,16 @@
 """Sphinx extension: figures with controls, drawn in the page by book/_static/interactive.
 
 A page holds an empty place, which the script of that name fills. `{interactive} name` makes one,
-with its caption as content; `place(name, data)` is one as the output of a cell, with numbers that
-the chapter has computed. Only pages that have such a figure load its script.
+with its caption as content, numbered if it has a `:name:`; `place(name, data)` is one as the output
+of a cell, with numbers that the chapter has computed. Only pages that have such a figure load its
+script.
 """
 
 import json
 import re
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
+from docutils.parsers.rst import Directive, directives
 
 from mdsgdln_book.places import BOOK
 
@@ -53,10 +54,14 @@ def place(name: str, data=None) -> Place:
 
 
 class InteractiveDirective(Directive):
-    """`{interactive} name`, with the caption as content."""
+    """`{interactive} name`, with the caption as content.
+
+    With `:name:` it is numbered and can be referred to; its caption is then one paragraph.
+    """
 
     required_arguments = 1
     has_content = True
+    option_spec = {"name": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
         """Return the place and its caption."""
@@ -66,7 +71,14 @@ class InteractiveDirective(Directive):
             raise self.error(str(error)) from error
         caption = nodes.container(classes=["interactive-caption"])
         self.state.nested_parse(self.content, self.content_offset, caption)
-        return [nodes.raw("", html, format="html"), caption]
+        place = nodes.raw("", html, format="html")
+        if "name" not in self.options:
+            return [place, caption]
+        if len(caption) != 1:
+            raise self.error("a numbered figure has a caption of one paragraph")
+        figure = nodes.figure("", place, nodes.caption("", "", *caption[0].children))
+        self.add_name(figure)
+        return [figure]
 
 
 def figures_of(doctree: nodes.document | None) -> list[str]:

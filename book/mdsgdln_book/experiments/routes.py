@@ -1,4 +1,7 @@
-"""Errors on every route while the routing network learns: the task of NRR Fig. 4, for every Q."""
+"""Errors on trained and untrained routes for every Q, during training and from many initial scales.
+
+The task of NRR Figs. 4 and 6, for the figures to play with.
+"""
 
 from functools import partial
 
@@ -7,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import sweeps, tasks, training
-from mdsgdln_book.experiments.sharing import stacked, start
+from mdsgdln_book.experiments import race_or_lazy
+from mdsgdln_book.experiments.sharing import errors, learn, stacked, start
 from mdsgdln_book.tables import Table
 
 DOMAINS, HIDDEN, SCALE = 7, 64, 0.2  # as published
@@ -23,26 +27,53 @@ def route_errors(outputs):
     return squared.mean(axis=(1, 3)).T / np.mean(wanted**2)
 
 
-@partial(jax.jit, static_argnames="trained")
-def experiment(trained: int, seed: int) -> dict:
+@partial(jax.jit, static_argnames="num_trained")
+def experiment(num_trained: int, seed: int) -> dict:
     """Train once; return the errors of all routes before training and at each stage, and when."""
-    task = tasks.routing(DOMAINS, trained)
-    network = stacked(task, DOMAINS, trained, HIDDEN)
+    task = tasks.routing(DOMAINS, num_trained)
+    network = stacked(task, DOMAINS, num_trained, HIDDEN)
     weights = start(jax.random.key(seed), network, DOMAINS, SCALE)
-    rate = 0.05 / trained * 2 * DOMAINS / 7  # the published λ = .05/K, for our loss
+    rate = 0.05 / num_trained * 2 * DOMAINS / 7  # the published λ = .05/K, for our loss
 
-    def errors(weights):
+    def observe(weights):
         return route_errors(network.apply(weights, task.inputs, gates={}))
 
-    observed = training.train(network, weights, task, rate, NUM_STEPS, observe=errors).observed
-    chosen = tasks.trained_routes(DOMAINS, trained)
+    observed = training.train(network, weights, task, rate, NUM_STEPS, observe=observe).observed
+    chosen = tasks.trained_routes(DOMAINS, num_trained)
     error = jnp.sum(observed * chosen, axis=(1, 2)) / chosen.sum()
     looks = jnp.argmax(error[None, :] < jnp.array((np.inf, *LEVELS))[:, None], axis=1)
     return {"times": rate * looks, "errors": observed[looks]}
 
 
+@partial(jax.jit, static_argnames="num_trained")
+def from_scale(num_trained: int, scale: float, seed: int) -> dict:
+    """Train from an initial scale; return both errors and how far the kernel moved, relatively."""
+    task = tasks.routing(DOMAINS, num_trained)
+    network = stacked(task, DOMAINS, num_trained, HIDDEN)
+    before = start(jax.random.key(seed), network, DOMAINS, scale)
+    rate = race_or_lazy.rate_of(before, scale)
+
+    def measure(weights):
+        return errors(network.apply(weights, task.inputs, gates={}), DOMAINS, num_trained)
+
+    ends = race_or_lazy.PUBLISHED, race_or_lazy.MOST
+    after, now, _, steps = learn(network, before, task, rate, measure, *ends)
+    kernels = race_or_lazy.kernel(before), race_or_lazy.kernel(after)
+    change = jnp.linalg.norm(kernels[1] - kernels[0]) / jnp.linalg.norm(kernels[0])
+    return {"trained": now[0], "untrained": now[1], "kernel_change": change, "steps": steps}
+
+
 TABLES = {
     "routes": Table(
-        experiment, sweeps.grid(trained=range(1, DOMAINS + 1), seed=range(3)), seconds=4
-    )
+        experiment, sweeps.grid(num_trained=range(1, DOMAINS + 1), seed=range(3)), seconds=4
+    ),
+    "routes_scale": Table(  # what the table race_or_lazy holds for Q = 4
+        from_scale,
+        sweeps.grid(
+            num_trained=[1, 2, 3, 5, 6],
+            scale=[0.05, 0.1, 0.2, 0.35, 0.5, 0.66, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.5, 5.0, 7.0],
+            seed=range(10),
+        ),
+        seconds=5,
+    ),
 }

@@ -30,7 +30,8 @@ def routes() -> dict:
     """Return the errors on all routes at each stage of training, in 10⁻², input after input.
 
     A run's key is Q and its seed. ``means`` are those of trained and untrained routes, the second
-    absent where all routes are trained; ``trained`` lists the trained routes of each Q.
+    absent where all routes are trained, and ``course`` their curves, in 10⁻³, at equal steps until
+    the last stage. ``trained`` lists the trained routes of each Q.
     """
     domains, runs = route_runs.DOMAINS, {}
     masks = {q: tasks.trained_routes(domains, q).ravel() for q in range(1, domains + 1)}
@@ -43,6 +44,7 @@ def routes() -> dict:
             "times": np.round(run.times, 1).tolist(),
             "means": [[float(f"{mean:.2g}") for mean in stage] for stage in means],
             "errors": np.round(100 * errors).astype(int).tolist(),
+            "course": np.round(1000 * np.array(run.course).T[: len(means[0])]).astype(int).tolist(),
         }
     trained = {q: np.flatnonzero(chosen).tolist() for q, chosen in masks.items()}
     return {"domains": domains, "trained": trained, "runs": runs}

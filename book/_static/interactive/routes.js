@@ -2,9 +2,10 @@
 
 /* Errors on every route of the routing task while the network learns. The page holds them as JSON:
    {domains, trained: {Q: [route, …]}, runs: {"Q seed": {times, means: [[trained, untrained], …],
-   errors: [[10⁻², …], …]}}}; a route is a number, input domain after input domain. */
+   errors: [[10⁻², …], …], course: [[10⁻³, …], …]}}}; a route is a number, input domain after input
+   domain. */
 Figures.define("routes", (figure) => {
-  const { html, svg, slider, result, legend, axes } = Figures;
+  const { html, svg, slider, result, legend, axes, range } = Figures;
   const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
   const [CELL, EDGE] = [42, 44];
   const SIDE = EDGE + CELL * data.domains + 3;
@@ -40,14 +41,15 @@ Figures.define("routes", (figure) => {
   });
 
   function draw() {
-    const { times, means, errors } = run();
+    const { times, means, errors, course } = run();
     const stage = time.value;
     drawGrid(errors[stage], data.trained[trained.value]);
     const kinds = [["trained", "c1"], ["untrained", "bad"]].slice(0, means[0].length);
     curves.draw({
       x: [0, times[LAST]], y: [0, 2.2],
       curves: kinds.map(([name, colour], kind) => ({
-        name, colour, dash: kind === 1, points: times.map((t, i) => [t, means[i][kind]]),
+        name, colour, dash: kind === 1,
+        points: range(course[kind].length, 0, times[LAST]).map((t, i) => [t, course[kind][i] / 1e3]),
       })),
       points: kinds.map(([, colour], kind) => ({
         x: times[stage], y: means[stage][kind], colour, square: kind === 1, large: true,
@@ -101,6 +103,7 @@ Figures.define("routes", (figure) => {
   }
 
   function verdict(stage, taught, untaught) {
+    if (stage === 0) return "";
     if (stage < LAST) return untaught < 1.1 * taught + 0.02 ? ": they learn together" : "";
     if (untaught < 0.05) return ": the network has filled in the right answers";
     return untaught < 1 ? ": some of the answers that it has filled in are wrong"

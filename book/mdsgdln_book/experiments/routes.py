@@ -15,7 +15,7 @@ from mdsgdln_book.experiments.sharing import errors, learn, stacked, start
 from mdsgdln_book.tables import Table
 
 DOMAINS, HIDDEN, SCALE = 7, 64, 0.2  # as published
-NUM_STEPS = 1500
+NUM_STEPS, POINTS = 1500, 41  # points of the mean errors' curves, until the last stage
 # A stage begins when the error on trained routes, over the power of the targets, passes a level.
 LEVELS = (0.8, 0.5, 0.25, 0.1, 0.01, 1e-4)
 
@@ -29,7 +29,10 @@ def route_errors(outputs):
 
 @partial(jax.jit, static_argnames="num_trained")
 def experiment(num_trained: int, seed: int) -> dict:
-    """Train once; return the errors of all routes before training and at each stage, and when."""
+    """Train once; return the errors of all routes before training and at each stage, and when.
+
+    Also the mean errors on trained and on untrained routes over time.
+    """
     task = tasks.routing(DOMAINS, num_trained)
     network = stacked(task, DOMAINS, num_trained, HIDDEN)
     weights = start(jax.random.key(seed), network, DOMAINS, SCALE)
@@ -40,9 +43,18 @@ def experiment(num_trained: int, seed: int) -> dict:
 
     observed = training.train(network, weights, task, rate, NUM_STEPS, observe=observe).observed
     chosen = tasks.trained_routes(DOMAINS, num_trained)
-    error = jnp.sum(observed * chosen, axis=(1, 2)) / chosen.sum()
-    looks = jnp.argmax(error[None, :] < jnp.array((np.inf, *LEVELS))[:, None], axis=1)
-    return {"times": rate * looks, "errors": observed[looks]}
+    means = jnp.stack(
+        [jnp.sum(observed * mask, axis=(1, 2)) / max(mask.sum(), 1) for mask in (chosen, ~chosen)]
+    )
+    levels = jnp.array((np.inf, *LEVELS))
+    looks = jnp.argmax(means[0][None, :] < levels[:, None], axis=1)
+    course = jnp.round(jnp.linspace(0, 1, POINTS) * looks[-1]).astype(int)
+    return {
+        "times": rate * looks,
+        "errors": observed[looks],
+        "course_times": rate * course,
+        "course": means[:, course].T,
+    }
 
 
 @partial(jax.jit, static_argnames="num_trained")

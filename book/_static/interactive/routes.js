@@ -107,7 +107,7 @@ Figures.define("routes", (figure) => {
     if (stage < LAST) return untaught < 1.1 * taught + 0.02 ? ": they learn together" : "";
     if (untaught < 0.05) return ": the network has filled in the right answers";
     return untaught < 1 ? ": some of the answers that it has filled in are wrong"
-      : ": on average that is no better than no answer, whose error is 1";
+      : ": on average their answers are worse than no answer, whose error is 1";
   }
 
   figure.append(

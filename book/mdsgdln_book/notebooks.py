@@ -153,7 +153,7 @@ def role_text(match: re.Match, titles: Mapping[str, str]) -> str:
         return titles.get(text, text)
     if role == "eq":
         return f"({text})"
-    if role in ("claim", "measured"):  # what was measured is not known yet
+    if role in ("claim", "measured", "null"):  # what was measured is not known yet
         return "" if role == "claim" else "(value in the ledger)"
     if role.startswith("cite"):
         keys = [re.sub(r"\D", "", key) for key in text.split(",")]

@@ -379,3 +379,38 @@ def test_ledger_page_follows_the_chapters(tmp_path):
     (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.03).replace("`demo-", "`none-"))
     code, messages, _ = build(tmp_path)
     assert code != 0 and "no claim none-time that stands" in messages
+
+
+IMITATION = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+# Demo
+
+```{code-cell}
+from pathlib import Path
+from mdsgdln_book.claims import Claims
+demo = Claims("demo", Path("claims.yml"))
+demo.record("demo-time", 0.05, null=0.0123, rival=0.4)
+demo.record("late", 0.05)
+```
+
+It is {measured}`demo-time` off, and a second seed {null}`demo-time`.
+"""
+
+
+def test_the_value_of_the_null_can_stand_in_a_sentence(tmp_path):
+    """Of a claim without one, and before it is recorded, there is none."""
+    (tmp_path / "conf.py").write_text(CONF)
+    page = "# Ledger\n\n```{ledger}\n```\n\n```{toctree}\ndemo\n```\n"
+    (tmp_path / "ledger.md").write_text(page)
+    (tmp_path / "demo.md").write_text(IMITATION)
+    beside = {"null": "another seed", "rival": "another network"}
+    write(tmp_path / "claims.yml", {**ENTRY, **beside}, {**ENTRY, "id": "late"})
+    code, messages, _ = build(tmp_path)
+    assert code == 0, messages
+    chapter = (tmp_path / "_build" / "html" / "demo.html").read_text(encoding="utf8")
+    assert "It is 0.05 off, and a second seed 0.0123." in chapter
+    (tmp_path / "demo.md").write_text(IMITATION + "\n{null}`late`\n")
+    code, messages, _ = build(tmp_path)
+    assert code != 0 and "claim late has no null" in messages

@@ -4,6 +4,7 @@ import json
 import re
 from itertools import combinations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from docutils.parsers.rst import directives
 from py_mini_racer import MiniRacer
 from scipy import optimize
 
-from mdsgdln import gates, networks, statistics, tasks, theory
+from mdsgdln import gates, networks, reln, statistics, tasks, theory
+from mdsgdln_book import figure_data, tables
+from mdsgdln_book.experiments import routes, xor_seeds
 from mdsgdln_book.extensions import interactive
 from mdsgdln_book.places import BOOK
 
@@ -370,7 +373,7 @@ def test_no_pattern_beats_the_context_gate(javascript):
 
 def test_places():
     """A figure that there is not is named; data cannot end its own script."""
-    known = "contexts, curves, gate, modes, pathways, phase, race, unfolding"
+    known = "contexts, curves, gate, imitation, modes, pathways, phase, race, routes, scale, unf"
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
     html = interactive.place("unfolding", {"name": "</script>"})._repr_html_()
@@ -425,3 +428,108 @@ def test_scripts_need_no_other_host():
         text = path.read_text(encoding="utf8").replace("http://www.w3.org/2000/svg", "")
         for word in ("http:", "https:", "fetch(", "import ", "eval(", "innerHTML"):
             assert word not in text, (path.name, word)
+
+
+# Figures of recorded runs: imitation, routes, scale -----------------------------------------------
+
+
+def test_relative_error(javascript):
+    rng = np.random.default_rng(2)
+    for _ in range(5):
+        one, other = np.sort(rng.random((2, 50)))[:, ::-1]
+        found = javascript("Theory.relativeError(...x)", [one, other])
+        same(found, reln.deviation(one, other, None))
+
+
+def test_half_time_of_a_recorded_curve(javascript):
+    times = 0.4 * np.arange(101)
+    for middle in (0.5, 7.1, 22.0, 60.0):
+        losses = 0.5 / (1 + np.exp(2 * (times - middle)))
+        found = javascript("Theory.halfTimeOf(...x)", [losses, 0.4])
+        expected = xor_seeds.half_loss_time(jnp.array(losses), jnp.array(times))
+        assert found is None if np.isinf(expected) else abs(found - expected) < 1e-9
+
+
+@pytest.mark.parametrize("name", ["imitation", "routes", "scale"])
+def test_the_data_of_a_page_are_small(name):
+    assert len(interactive.place(name, getattr(figure_data, name)()).html) < 40_000
+
+
+def test_the_relu_network_follows_the_faster_gating(javascript):
+    """Every setting of the sliders has a run, and the caption holds for each, by the figure's own
+    formulas: nearer to the gating that learns faster, and within 0.15 of it."""
+    data, count = figure_data.imitation(), 0
+    times = data["step"] * np.arange(data["points"])
+    runs = {
+        (run.margin, run.scale, run.hidden): run for run in tables.load("imitation").itertuples()
+    }
+    for tenths in range(0, 21, 2):
+        for exponent in range(-5, -1):
+            for power in (5, 7, 9):
+                setting = [tenths / 10, 10.0**exponent, 2**power]
+                shown = np.zeros(data["points"])
+                drawn = data["losses"][f"{tenths / 10:.1f} {exponent} {power}"]
+                shown[: len(drawn)] = np.array(drawn) / 1e4
+                recorded = runs[tenths / 10, float(f"1e{exponent}"), 2**power].losses
+                np.testing.assert_allclose(shown, recorded, atol=5.1e-5)
+                far = {
+                    k: javascript(
+                        "Theory.relativeError(x[0].map((t) => Theory.xorLoss(t, ...x[1])), x[2])",
+                        [times, [k, *setting], shown],
+                    )
+                    for k in (2, 4)
+                }
+                faster, slower = (4, 2) if tenths / 10 < np.sqrt(2 / 3) else (2, 4)
+                assert far[faster] < min(far[slower], 0.15), setting
+                count += 1
+    assert count == len(data["losses"]) == len(runs)
+
+
+def test_routes_on_the_page_are_those_of_the_table():
+    """Their errors, their frames, and what the chapter says of them."""
+    data = figure_data.routes()
+    right = {q: 0 for q in range(1, 8)}
+    for run in tables.load("routes").itertuples():
+        q, errors = run.num_trained, np.array(run.errors)
+        frames = tasks.trained_routes(7, q)
+        assert data["trained"][q] == np.flatnonzero(frames).tolist()
+        shown = data["runs"][f"{q} {run.seed}"]
+        np.testing.assert_allclose(
+            np.array(shown["errors"]) / 100, errors.reshape(7, 49), atol=0.006
+        )
+        for kind, mask in enumerate([frames, ~frames][: 2 - (q == 7)]):
+            mean = errors[:, mask].mean(axis=1)
+            np.testing.assert_allclose(np.array(shown["means"])[:, kind], mean, rtol=0.06)
+            ends = np.array(shown["course"][kind])[[0, -1]] / 1000
+            np.testing.assert_allclose(ends, mean[[0, -1]], atol=6e-4)
+        taught = errors[:, frames].mean(axis=1)[1:]
+        assert (taught < routes.LEVELS).all() and (np.diff(run.times) >= 0).all()
+        untaught = errors[-1][~frames]
+        right[q] += q == 7 or untaught.max() < 0.05
+        assert q > 1 or untaught.mean() > 1
+    assert right == {1: 0, 2: 1, 3: 3, 4: 3, 5: 3, 6: 3, 7: 3}
+
+
+def test_runs_for_every_number_of_routes_are_those_of_the_chapter():
+    """With Q = 4 the experiment is the one of the table race_or_lazy."""
+    with jax.numpy_rank_promotion("allow"):  # as for readers
+        found = routes.from_scale(4, 2.5, 3)
+    table = tables.load("race_or_lazy").query("kind == 'as published' and scale == 2.5")
+    stored = table.query("seed == 3").iloc[0]
+    for name in ("untrained", "kernel_change", "steps"):
+        np.testing.assert_allclose(float(found[name]), stored[name], rtol=1e-6)
+
+
+def test_the_scales_on_the_page_are_those_of_the_tables():
+    data = figure_data.scale()
+    assert list(data["runs"]) == [1, 2, 3, 4, 5, 6]
+    four = tables.load("race_or_lazy").query("kind == 'as published'")
+    others = tables.load("routes_scale")
+    for q, run in data["runs"].items():
+        rows = four if q == 4 else others.query(f"num_trained == {q}")
+        for name, shown in run.items():
+            assert len(shown) == len(data["scales"])
+            for log, scale in zip(shown, data["scales"], strict=True):
+                mean = rows.query(f"scale == {scale}")[name].mean()
+                assert abs(log - np.log10(max(mean, figure_data.FLOOR))) < 6e-4
+        assert max(run["trained"]) < -5  # the words of the figure take this for granted

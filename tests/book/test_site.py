@@ -140,7 +140,7 @@ MYST = """(place)=
 # Title
 
 See {eq}`flow`, {term}`modes <mode>`, {cite:p}`saxe2014,saxe2019`, [](other.md) and [](ledger.md).
-It takes {measured}`a-time`.{claim}`a-time`
+It takes {measured}`a-time`.{claim}`a-time` Another takes {null}`a-time`.
 
 ```{math}
 :label: flow
@@ -167,7 +167,7 @@ def test_directives_become_markdown():
     assert lines[2] == (
         "See (flow), modes, (Saxe 2014; Saxe 2019), [other](other.ipynb) and ledger."
     )
-    assert lines[3] == "It takes (value in the ledger)."
+    assert lines[3] == "It takes (value in the ledger). Another takes (value in the ledger)."
     assert lines[5:11] == [
         "$$",
         r"\begin{split}",

@@ -1,11 +1,13 @@
 """Interactive figures in a browser: a control is moved by keyboard, curves and words are read."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 
 from mdsgdln import gates, networks, statistics, tasks, theory
+from mdsgdln_book.places import RESULTS
 
 MARGIN, SIGMA, HIDDEN = 0.5, 10**-3.7, 128  # where the figure of the race begins
 XOR = {2: lambda m: m, 4: lambda m: np.sqrt(2 + m**2)}  # output of a mode of strength 1
@@ -488,3 +490,106 @@ def test_without_javascript(browser, address):
         page = context.new_page()
         page.goto(f"{address}/book/xor.html")
         assert "It needs JavaScript" in page.locator(".interactive").inner_text()
+
+
+# Figures of recorded runs: imitation, routes, scale -----------------------------------------------
+
+
+def recorded(name, **setting):
+    (row,) = [
+        row["results"]
+        for row in map(json.loads, (RESULTS / f"{name}.jsonl").read_text("utf8").splitlines())
+        if "setting" in row and row["setting"] == setting
+    ]
+    return row
+
+
+@pytest.mark.parametrize(
+    "keys, setting, faster",
+    [
+        ({}, (0.4, 1e-4, 128), "exclusive-or"),
+        ({"margin": ["ArrowRight"] * 2}, (0.8, 1e-4, 128), "exclusive-or"),
+        ({"margin": ["ArrowRight"] * 3}, (1.0, 1e-4, 128), "linear"),
+        ({"margin": ["End"], "scale": ["End"], "hidden": ["End"]}, (2.0, 1e-2, 512), "linear"),
+        ({"margin": ["Home"], "scale": ["Home"], "hidden": ["Home"]}, (0.0, 1e-5, 32), "exclusive"),
+    ],
+)
+def test_imitation(open_figure, keys, setting, faster):
+    """The recorded curve and both closed forms are drawn, and their distances said."""
+    figure = open_figure("start", "imitation")
+    for control, presses in keys.items():
+        press(figure, control, *presses)
+    margin, sigma, hidden = setting
+    times = np.linspace(0, 40, 101)
+    run = recorded("imitation", margin=margin, scale=sigma, hidden=hidden)["losses"]
+    curves = {"relu": np.array(run)} | {k: xor_loss(times, k, *setting) for k in (2, 4)}
+    for name, expected in curves.items():
+        drawn, losses, (step, pixel) = curve(figure, 0, name)
+        np.testing.assert_allclose(drawn, times, atol=0.01 * step)
+        np.testing.assert_allclose(losses, expected, atol=0.01 * pixel + 5e-5)
+    text = words(figure)
+    assert f"so the {faster}" in text and f"The margin {margin:.1f} lies" in text
+    far = [np.abs(curves[k] - run).sum() / np.sum(run) for k in (2, 4)]
+    np.testing.assert_allclose(numbers(text)[-2:], sorted(far), atol=0.0061)
+    assert figure.locator("circle.fill.ink").count() == 11
+
+
+@pytest.mark.parametrize("trained, seed, stage", [(4, 0, 6), (1, 2, 6), (2, 1, 3), (7, 0, 0)])
+def test_routes(open_figure, trained, seed, stage):
+    figure = open_figure("sharing", "routes")
+    press(figure, "trained", "Home", *["ArrowRight"] * (trained - 1))
+    press(figure, "seed", *["ArrowRight"] * seed)
+    press(figure, "time", "Home", *["ArrowRight"] * stage)
+    run = recorded("routes", num_trained=trained, seed=seed)
+    errors, time = np.array(run["errors"])[stage], run["times"][stage]
+    cells = figure.locator("rect.route").all()
+    shown = np.array([float(cell.get_attribute("data-error")) for cell in cells]).reshape(7, 7)
+    np.testing.assert_allclose(shown / 100, errors, atol=0.006)
+    for cell, error in zip(cells, shown.ravel(), strict=True):
+        assert ("bad" in cell.get_attribute("class")) == (error > 100)
+    assert figure.locator("rect.taught").count() == 7 * trained
+    text = words(figure)
+    assert f"Q = {trained} trains {7 * trained} of 49 routes" in text
+    assert ("Before training" if stage == 0 else f"At time {time:.1f} ") in text
+    frames = tasks.trained_routes(7, trained)
+    for mask in (frames, ~frames)[: 2 - (trained == 7)]:
+        mean = errors[mask].mean()
+        assert (
+            "below 0.005" in text if mean < 0.005 else np.isclose(numbers(text), mean, 0.05).any()
+        )
+    said = {(4, 6): "right answers", (1, 6): "worse than no answer", (7, 0): "no others"}
+    assert said.get((trained, stage), "") in text
+    said = figure.locator("[data-control=time]").get_attribute("aria-valuetext")
+    assert said == f"{time:.1f}"
+
+
+@pytest.mark.parametrize("trained, scale", [(4, 0.66), (4, 7.0), (1, 0.05), (6, 2.5)])
+def test_scale(open_figure, trained, scale):
+    figure = open_figure("race_or_lazy", "scale")
+    scales = sorted({0.05, 0.1, 0.2, 0.35, 0.5, 0.66, 0.8, 1, 1.25, 1.5, 2, 2.5, 3.5, 5, 7})
+    press(figure, "scale", "Home", *["ArrowRight"] * scales.index(scale))
+    press(figure, "trained", "Home", *["ArrowRight"] * (trained - 1))
+    name, setting = "routes_scale", {"num_trained": trained}
+    if trained == 4:
+        name, setting = "race_or_lazy", {"kind": "as published"}
+    runs = [recorded(name, **setting, scale=scale, seed=seed) for seed in range(10)]
+    mean = {key: np.mean([run[key] for run in runs]) for key in ("untrained", "kernel_change")}
+    for picture, key in enumerate(mean):
+        drawn, logs, (step, pixel) = curve(figure, picture, key.removesuffix("_change"))
+        np.testing.assert_allclose(drawn, np.log10(scales), atol=0.01 * step)
+        at = scales.index(scale)
+        assert abs(logs[at] - np.log10(mean[key])) < 0.01 * pixel + 6e-4
+    text = words(figure)
+    assert text.startswith("The untrained routes " + ("fail" if mean["untrained"] > 1 else "work"))
+    assert f"Q = {trained} of 7 and σ₀ = {scale:g}: " in text
+    change = mean["kernel_change"]
+    told = numbers(text.split("kernel changed by")[1])[0]
+    assert np.isclose(told, change if change >= 1 else 100 * change, 0.05) or "× 10" in text
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "chapter, name", [("start", "imitation"), ("sharing", "routes"), ("race_or_lazy", "scale")]
+)
+def test_recorded_runs_on_a_phone(open_figure, page, chapter, name, theme):
+    test_on_a_phone_in_both_themes(open_figure, page, chapter, name, theme)

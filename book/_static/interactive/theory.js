@@ -332,6 +332,23 @@ var Theory = (() => {
     return (price * residualRate(contexts, size)) / freeDrive(contexts);
   }
 
+  /* ---- Recorded loss curves ---- */
+
+  /* How far a curve is from a reference, Σ|L - L_ref| / Σ L_ref. */
+  function relativeError(losses, reference) {
+    const total = (values) => values.reduce((sum, value) => sum + value, 0);
+    return total(losses.map((loss, i) => Math.abs(loss - reference[i]))) / total(reference);
+  }
+
+  /* Time at which a recorded falling loss is half of what it was first; infinite if it never is. */
+  function halfTimeOf(losses, step) {
+    const level = losses[0] / 2;
+    const after = losses.findIndex((loss) => loss <= level);
+    if (after < 0) return Infinity;
+    const share = (losses[after - 1] - level) / (losses[after - 1] - losses[after]);
+    return step * (after - 1 + share);
+  }
+
   return {
     deepMode, modeTime, expectedStart, depthTimes, layerWeights, layerEnd, pathwayRace,
     crossover, xorMode, xorLoss, xorHalfTime,
@@ -339,5 +356,6 @@ var Theory = (() => {
     treeSplits, commonModes, contextualModes, closedForm, headStartMode, headStartLoss,
     patternOf, forbiddenPart, weightsOf, countRealisable,
     driveMatrix, freeDrive, bestDrive, driveOf, contextGateDrive,
+    relativeError, halfTimeOf,
   };
 })();

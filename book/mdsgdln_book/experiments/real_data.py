@@ -14,6 +14,7 @@ from mdsgdln_book.tables import Table
 
 HIDDEN, SCALE = 100, 1e-4
 RATE, STEPS, SEEN = 1.0, 1500, 50  # weights are kept every SEEN steps
+RATES = {"mnist": 0.25}  # where a step of RATE is too large: MNIST's faint pixels let weights grow
 LEAST_STEPS, MOST_MOMENTUM = 30, 0.97
 EARLY = 0.1  # of the loss at the start
 
@@ -31,7 +32,9 @@ def momentum(step):
     return jnp.clip(1 - LEAST_STEPS / jnp.maximum(step, 1), 0, MOST_MOMENTUM)
 
 
-OPTIMISER = optax.inject_hyperparams(optax.sgd)(learning_rate=RATE, momentum=momentum)
+def optimiser(rate: float):
+    """Return gradient descent with momentum."""
+    return optax.inject_hyperparams(optax.sgd)(learning_rate=rate, momentum=momentum)
 
 
 def times() -> np.ndarray:
@@ -39,10 +42,10 @@ def times() -> np.ndarray:
     return RATE * np.append(0, np.cumsum(1 / (1 - np.asarray(momentum(np.arange(STEPS - 1))))))
 
 
-def descend(network, weights, task: tasks.Task) -> training.Run:
+def descend(network, weights, task: tasks.Task, rate: float = RATE) -> training.Run:
     """Descend the gradient with momentum; every ``SEEN`` steps the weights are kept."""
     return training.train(
-        network, weights, task, None, STEPS, optimiser=OPTIMISER, observe=_keep, every=SEEN
+        network, weights, task, None, STEPS, optimiser=optimiser(rate), observe=_keep, every=SEEN
     )
 
 
@@ -83,7 +86,7 @@ def trained(name: str, seed: int) -> Trained:
     """Train the ReLU network."""
     data = load(name)
     network = relu_network(data)
-    run = descend(network, start(name, seed), data.train)
+    run = descend(network, start(name, seed), data.train, RATES.get(name, RATE))
     weights = [
         np.append(seen, last[None], 0) for seen, last in zip(run.observed, run.weights, strict=True)
     ]
@@ -156,7 +159,7 @@ def half_spaces(gates: Gates, data: Data, seed: int) -> Gates:
     return Gates(train >= on, test >= on, gates.sizes)
 
 
-def imitate(gates: Gates, data: Data, seed: int):
+def imitate(gates: Gates, data: Data, seed: int, rate: float = RATE):
     """Train the gated network; return losses, test losses and outputs for both parts.
 
     Its pathways stand one after the other in one layer, a row of gates for each neuron.
@@ -166,7 +169,7 @@ def imitate(gates: Gates, data: Data, seed: int):
     edges = [("input", "hidden"), ("hidden", "output")]
     on_train, on_test = (networks.GatedNetwork(sizes, edges, {"hidden": part}) for part in both)
     start = on_train.init(jax.random.key(1000 + seed), SCALE)
-    run = descend(on_train, start, data.train)
+    run = descend(on_train, start, data.train, rate)
     weights = jax.tree.map(
         lambda seen, last: np.append(seen, last[None], 0), run.observed, run.weights
     )
@@ -201,7 +204,7 @@ def experiment(task: str, network: str, seed: int) -> dict:
         losses, test_losses, outputs = other.losses, other.test_losses, other.outputs
     else:
         gates = gates_by_name(network, relu, data, seed)
-        losses, test_losses, outputs = imitate(gates, data, seed)
+        losses, test_losses, outputs = imitate(gates, data, seed, RATES.get(task, RATE))
         number, seen = len(gates.train), gates.test.any(axis=0).mean()
     targets = data.train.targets, data.test.targets
     early = int(np.argmax(relu.losses < EARLY * relu.losses[0]))

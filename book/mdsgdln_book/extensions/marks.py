@@ -4,9 +4,12 @@ The sentence that {claim}`xor-half-loss-time` follows has been tested. The mark 
 claim holds, a cross where the paper's statement fails in its own setting, and a tilde where only
 our bound was missed or our setting may differ. It leads to the claim's row of the ledger; the
 preview of links (`preview.js`) shows statement, bound, value and verdict. Where the sentence needs
-the number itself, {measured}`xor-half-loss-time` is what the chapter recorded last.
+the number itself, {measured}`xor-half-loss-time` is what the chapter recorded last, and
+{null}`mixed-trees` what it recorded beside it for a claim with a null: how close a second seed of
+the imitated network comes.
 """
 
+import re
 from html import escape
 from pathlib import Path
 
@@ -23,6 +26,7 @@ logger = logging.getLogger(__name__)
 TICK, TILDE, CROSS, OPEN = "✓", "~", "✗", "○"
 SYMBOLS = {HOLDS: TICK, WITHIN: TICK, MISSED["statement"]: CROSS}
 SYMBOLS |= {MISSED["setting"]: TILDE, MISSED["bound"]: TILDE, "missing": OPEN}
+NULL = re.compile(r", null (\S+?)(?:,|$)")  # in the text of a recorded value
 NAMES = {TICK: "holds", TILDE: "partly", CROSS: "fails", OPEN: "open"}
 
 
@@ -36,13 +40,16 @@ def all_claims(config) -> dict[str, Claim]:
 
 
 class ClaimRole(SphinxRole):
-    """`{claim}` is the mark of a claim that stands, `{measured}` its value."""
+    """`{claim}` is the mark of a claim that stands, `{measured}` its value, `{null}` its null's."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Leave a place for the mark."""
         claim = all_claims(self.config).get(self.text)
         if claim is None or not claim.stands:
             logger.warning("no claim %s that stands", self.text, location=self.get_location())
+            return [], []
+        if self.name == "null" and claim.null is None:
+            logger.warning("claim %s has no null", self.text, location=self.get_location())
             return [], []
         return [Mark(claim=claim.id, role=self.name)], []
 
@@ -72,6 +79,8 @@ class Marks(SphinxPostTransform):
             value, _ = pick_value(claim, recorded.get(claim.id, []))
             if place["role"] == "measured":
                 place.replace_self(nodes.Text(f"{value['value']:g}" if value else OPEN))
+            elif place["role"] == "null":
+                place.replace_self(nodes.Text(NULL.search(value["text"])[1] if value else OPEN))
             elif self.app.builder.format == "html":
                 place.replace_self(nodes.raw("", self.html(claim, value), format="html"))
             else:
@@ -96,6 +105,7 @@ def setup(app) -> dict:
     """Register the extension; the ledger's has the settings."""
     app.add_role("claim", ClaimRole())
     app.add_role("measured", ClaimRole())
+    app.add_role("null", ClaimRole())
     app.add_post_transform(Marks)
     app.connect("env-updated", first_page)
     app.add_css_file("preview.css")

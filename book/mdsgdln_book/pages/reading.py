@@ -1,7 +1,8 @@
 """How much there is to read in each chapter: `python -m mdsgdln_book.pages.reading`.
 
 Words of prose, with captions and exercises; lines of code that are not folded; figures, and how
-many of them no sentence names. A chapter that is read in one sitting has about 2500 words and 100
+many of them no sentence names; turns of phrase that a reader has to decode: private terms, and
+verdicts of one or two words. A chapter that is read in one sitting has about 2500 words and 100
 lines.
 """
 
@@ -16,16 +17,21 @@ from mdsgdln_book.references import chapters
 HIDDEN = {"hide-input", "remove-input", "remove-cell"}
 WORD = re.compile(r"[^\W\d_]{2,}")
 FORMULA = re.compile(r"\$\$.*?\$\$|\$[^$]+\$|```.*?```", re.DOTALL)
+PRIVATE = re.compile(
+    r"\b(luck|the draw|deviations?|free reduction|small systems?|tax|inheritance|"
+    r"effective (balanced )?starts?|random starts?|other starts?)\b"
+)
+VERDICT = re.compile(r"(?<=[a-z)][.!?] )[A-Z]\w*( \w+)?[.!](?= )")
 
 
-def measure(page: Path) -> tuple[int, int, int, int]:
-    """Words, visible lines of code, figures, and figures that no sentence names.
+def measure(page: Path) -> tuple[int, int, int, int, int]:
+    """Words, visible lines, figures, those of them that no sentence names, turns to decode.
 
     >>> import tempfile
     >>> page = Path(tempfile.mkdtemp()) / "page.md"
     >>> _ = page.write_text("See {numref}`fig-a` of $x$ alone.\\n")
     >>> measure(page)
-    (4, 0, 0, 0)
+    (4, 0, 0, 0, 0)
     """
     text = page.read_text(encoding="utf8")
     cells = jupytext.reads(text, "md:myst").cells
@@ -37,18 +43,18 @@ def measure(page: Path) -> tuple[int, int, int, int]:
     visible = [cell for cell in code if not HIDDEN & set(cell.metadata.get("tags", []))]
     lines = [line for cell in visible for line in cell.source.splitlines() if line.strip()]
     unnamed = [name for name in names if f"`{name}`" not in text and f"<{name}>" not in text]
-    words = WORD.findall(FORMULA.sub(" ", f"{prose} {captions}"))
-    return len(words), len(lines), len(names), len(unnamed)
+    words = FORMULA.sub(" ", f"{prose} {captions}")
+    turns = [*PRIVATE.finditer(words), *VERDICT.finditer(" ".join(words.split()))]
+    return len(WORD.findall(words)), len(lines), len(names), len(unnamed), len(turns)
 
 
 def main() -> None:
     """Print a table of all chapters."""
-    print(f"{'chapter':20s} words  lines  figures  not named")
     rows = {name: measure(page) for name, page in chapters().items()}
-    for name, (words, lines, figures, unnamed) in rows.items():
-        print(f"{name:20s} {words:5d} {lines:6d} {figures:8d} {unnamed:10d}")
-    total = [sum(column) for column in zip(*rows.values(), strict=True)]
-    print(f"{'all':20s} {total[0]:5d} {total[1]:6d} {total[2]:8d} {total[3]:10d}")
+    rows["all"] = tuple(sum(column) for column in zip(*rows.values(), strict=True))
+    print("chapter              words  lines  figures  not named  to decode")
+    for name, (words, lines, figures, unnamed, turns) in rows.items():
+        print(f"{name:20s} {words:5d} {lines:6d} {figures:8d} {unnamed:10d} {turns:10d}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,68 @@
+"""What figures with controls show, from the tables of results: `interactive.place(name, data)`.
+
+A page holds it as JSON, rounded to what a screen can show.
+"""
+
+import numpy as np
+
+from mdsgdln import tasks
+from mdsgdln_book import tables
+from mdsgdln_book.experiments import imitation as imitation_runs, routes as route_runs
+
+FLOOR = 1e-8  # errors below it are drawn at it
+
+
+def imitation() -> dict:
+    """Return loss curves of ReLU networks on exclusive or, in 10⁻⁴, without the zeros they end in.
+
+    A run's key is its margin, log₁₀ σ and log₂ H; ``step`` is the time between two points.
+    """
+    curves, points = {}, 0
+    for run in tables.load("imitation").itertuples():
+        losses = np.round(1e4 * np.array(run.losses)).astype(int)
+        key = f"{run.margin:.1f} {np.log10(run.scale):.0f} {np.log2(run.hidden):.0f}"
+        curves[key], points = np.trim_zeros(losses, "b").tolist(), len(losses)
+    step = imitation_runs.RATE * imitation_runs.EVERY
+    return {"step": step, "points": points, "losses": curves}
+
+
+def routes() -> dict:
+    """Return the errors on all routes at each stage of training, in 10⁻², input after input.
+
+    A run's key is Q and its seed. ``means`` are those of trained and untrained routes, the second
+    absent where all routes are trained, and ``course`` their curves, in 10⁻³, at equal steps until
+    the last stage. ``trained`` lists the trained routes of each Q.
+    """
+    domains, runs = route_runs.DOMAINS, {}
+    masks = {q: tasks.trained_routes(domains, q).ravel() for q in range(1, domains + 1)}
+    for run in tables.load("routes").itertuples():
+        chosen = masks[run.num_trained]
+        errors = np.array(run.errors).reshape(len(run.errors), -1)
+        parts = [errors[:, chosen], errors[:, ~chosen]]
+        means = np.stack([part.mean(axis=1) for part in parts if part.size], axis=1)
+        runs[f"{run.num_trained} {run.seed}"] = {
+            "times": np.round(run.times, 1).tolist(),
+            "means": [[float(f"{mean:.2g}") for mean in stage] for stage in means],
+            "errors": np.round(100 * errors).astype(int).tolist(),
+            "course": np.round(1000 * np.array(run.course).T[: len(means[0])]).astype(int).tolist(),
+        }
+    trained = {q: np.flatnonzero(chosen).tolist() for q, chosen in masks.items()}
+    return {"domains": domains, "trained": trained, "runs": runs}
+
+
+def scale() -> dict:
+    """Return errors and change of the kernel against σ₀, for each Q: log₁₀ of means of ten seeds.
+
+    The largest Q has untrained routes still.
+    """
+    columns = ["trained", "untrained", "kernel_change"]
+    published = tables.load("race_or_lazy").query("kind == 'as published'")
+    means = {4: published.groupby("scale")[columns].mean()}
+    for q, runs in tables.load("routes_scale").groupby("num_trained"):
+        means[q] = runs.groupby("scale")[columns].mean()
+    logs = {q: np.log10(mean.clip(lower=FLOOR)).round(3) for q, mean in sorted(means.items())}
+    return {
+        "domains": route_runs.DOMAINS,
+        "scales": means[4].index.tolist(),
+        "runs": {q: {name: log[name].tolist() for name in columns} for q, log in logs.items()},
+    }

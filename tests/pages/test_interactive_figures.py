@@ -184,8 +184,8 @@ def check_phase(figure):
     np.testing.assert_allclose(path_p**2 - path_q**2, kept, atol=0.02)
     text = words(figure).replace("−", "-")
     assert f"stays at {kept:.2f}." in text or abs(kept) < 0.005
-    times, product, (_, pixel) = curve(figure, 1, "pq")
-    first, second = (curve(figure, 1, name)[1] for name in ("p²", "q²"))
+    times, product, (_, pixel) = curve(figure, 1, "b₁b₂")
+    first, second = (curve(figure, 1, name)[1] for name in ("b₁²", "b₂²"))
     np.testing.assert_allclose(first - second, kept, atol=0.03 * pixel)
     np.testing.assert_allclose(np.abs(product), np.sqrt(first * second), atol=0.03)
     return p, q, times, product, text
@@ -196,7 +196,7 @@ def test_phase_from_small_weights(open_figure):
     figure = open_figure("deep_linear", "phase")
     p, q, times, product, text = check_phase(figure)
     assert (p, q) == (0.1, 0.05)
-    assert "p = 1.00, q = 1.00: the layers are balanced." in text
+    assert "b₁ = 1.00, b₂ = 1.00: the layers are balanced." in text
     half = np.interp(0.5, product, times)
     assert text.endswith(f"half learned at time {half:.1f}.")
     effective = theory.mode_trajectory(times, 1, 1, ((p + q) / 2) ** 2)[0]
@@ -207,12 +207,12 @@ def test_phase_from_large_and_from_opposite_weights(open_figure):
     figure = open_figure("deep_linear", "phase")
     press(figure, "first", "End")
     *_, text = check_phase(figure)
-    assert "p = 1.62, q = 0.62: one layer stays 2.6 times as strong" in text
+    assert "b₁ = 1.62, b₂ = 0.62: one layer stays 2.6 times as strong" in text
     press(figure, "second", "Home")
     press(figure, "first", *["ArrowLeft"] * 2)
     p, q, _, product, text = check_phase(figure)
     assert (p, q) == (1.4, -1.5)
-    assert product[0] < -2 and "p = -0.93, q = -1.07: one layer" in text
+    assert product[0] < -2 and "b₁ = -0.93, b₂ = -1.07: one layer" in text
     press(figure, "first", "End")
     *_, text = check_phase(figure)
     assert "saddle" in text

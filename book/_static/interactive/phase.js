@@ -12,15 +12,15 @@ Figures.define("phase", (figure) => {
   const one = (name, label, value) => slider({
     name, label, min: -FAR, max: FAR, step: 0.05, value, show: number, change: () => draw(),
   });
-  const first = one("first", "initial p, first layer", 0.1);
-  const second = one("second", "initial q, second layer", 0.05);
+  const first = one("first", "initial b₁, first layer", 0.1);
+  const second = one("second", "initial b₂, second layer", 0.05);
   const plane = axes({
     label: "Plane of the two weights with the path that gradient flow takes", title: "the two weights",
-    describedBy: text.id, xLabel: "p, first layer", yLabel: "q, second layer", equal: true,
+    describedBy: text.id, xLabel: "b₁, first layer", yLabel: "b₂, second layer", equal: true,
   });
   const strength = axes({
-    label: "Strength pq and the squares of both weights over time", title: "strength", height: 300,
-    describedBy: text.id, xLabel: "time (learning rate × step)", yLabel: "pq, p², q²",
+    label: "Strength b₁b₂ and the squares of both weights over time", title: "strength", height: 300,
+    describedBy: text.id, xLabel: "time (learning rate × step)", yLabel: "b₁b₂, b₁², b₂²",
   });
 
   /* Both branches of p² - q² = kept. */
@@ -59,18 +59,18 @@ Figures.define("phase", (figure) => {
     strength.draw({
       x: [0, END], y: [start[0] * start[1] < 0 ? -2.5 : 0, 3],
       curves: [
-        { name: "p²", colour: "c2", dash: true, points: over(([p]) => p * p) },
-        { name: "q²", colour: "c3", dash: true, points: over(([, q]) => q * q) },
-        { name: "pq", colour: "c1", points: product },
+        { name: "b₁²", colour: "c2", dash: true, points: over(([p]) => p * p) },
+        { name: "b₂²", colour: "c3", dash: true, points: over(([, q]) => q * q) },
+        { name: "b₁b₂", colour: "c1", points: product },
       ],
     });
     text.textContent = describe(start, product);
   }
 
   function describe(start, product) {
-    const kept = `p² − q² stays at ${number(start[0] ** 2 - start[1] ** 2)}.`;
+    const kept = `b₁² − b₂² stays at ${number(start[0] ** 2 - start[1] ** 2)}.`;
     if (Math.abs(start[0] + start[1]) < 1e-9) {
-      return `${kept} With p = −q the weights go to 0, a saddle of the loss, and stay there.`;
+      return `${kept} With b₁ = −b₂ the weights go to 0, a saddle of the loss, and stay there.`;
     }
     const [p, q] = Theory.layerEnd(start, 1, 1);
     const [low, high] = [Math.abs(p), Math.abs(q)].sort((one, other) => one - other);
@@ -78,7 +78,7 @@ Figures.define("phase", (figure) => {
       : `one layer stays ${(high / low).toFixed(1)} times as strong as the other`;
     const half = product.find(([, a]) => a >= 0.5);
     const when = half[0] > 0 ? ` The mode is half learned at time ${half[0].toFixed(1)}.` : "";
-    return `${kept} The weights end at p = ${number(p)}, q = ${number(q)}: ${balance}.${when}`;
+    return `${kept} The weights end at b₁ = ${number(p)}, b₂ = ${number(q)}: ${balance}.${when}`;
   }
 
   /* Beside the sliders: a tap, or a drag of the mouse. */
@@ -101,10 +101,10 @@ Figures.define("phase", (figure) => {
     html("div", { class: "interactive-controls" }, first.node, second.node),
     html("div", { class: "interactive-panels" },
       html("div", {}, plane.node, legend([["c1", "path, from the dot to the square", "line"],
-        ["c2", "p² − q² of the dot", "dash"], ["soft", "other values of it", "line"],
-        ["c3", "learned: pq = 1", "line"]])),
-      html("div", {}, strength.node, legend([["c1", "strength pq", "line"], ["c2", "p²", "dash"],
-        ["c3", "q²", "dash"]]))),
+        ["c2", "b₁² − b₂² of the dot", "dash"], ["soft", "other values of it", "line"],
+        ["c3", "learned: b₁b₂ = 1", "line"]])),
+      html("div", {}, strength.node, legend([["c1", "strength b₁b₂", "line"], ["c2", "b₁²", "dash"],
+        ["c3", "b₂²", "dash"]]))),
     text,
   );
   draw();

@@ -29,7 +29,8 @@ SETTINGS = [(sigma, hidden) for sigma in (1e-6, 2e-4, 1e-2) for hidden in (4, 12
 def javascript():
     """A function that evaluates an expression of `Theory` and `x`; infinity comes as None."""
     engine = MiniRacer()
-    engine.eval((interactive.SCRIPTS / "theory.js").read_text(encoding="utf8"))
+    for name in ("theory", "gates"):
+        engine.eval((interactive.SCRIPTS / f"{name}.js").read_text(encoding="utf8"))
 
     def evaluate(expression, x=None):
         values = json.dumps(x, default=lambda array: np.asarray(array).tolist())
@@ -416,7 +417,8 @@ def test_a_page_loads_little():
     for page in BOOK.glob("*.md"):
         text = page.read_text(encoding="utf8")
         places = re.findall(r'(?:\{interactive\} |interactive\.place\(")(\w+)', text)
-        names = {f"{name}.js" for name in places}
+        needed = [part for name in places for part in interactive.NEEDED.get(name, ())]
+        names = {f"{name}.js" for name in (*places, *needed)}
         assert sum(sizes[name] for name in names.union(shared)) < 40_000, page.name
         seen |= names
     assert seen.union(shared) == set(sizes)  # no script without a page

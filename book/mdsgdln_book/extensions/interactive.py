@@ -16,13 +16,15 @@ from mdsgdln_book.places import BOOK
 
 SCRIPTS = BOOK / "_static" / "interactive"
 SHARED = ("theory", "figure")  # scripts that every figure needs, in this order
+NEEDED = {"gate": ("gates",)}  # and those that one figure needs before its own
 PLACE = re.compile(r'<div class="interactive" data-figure="([a-z_]+)">')
 
 
 def markup(name: str, data=None) -> str:
     """The place of a figure in a page, with ``data`` as JSON in it."""
     if not (SCRIPTS / f"{name}.js").is_file():
-        known = sorted(path.stem for path in SCRIPTS.glob("*.js") if path.stem not in SHARED)
+        others = {*SHARED, *(part for parts in NEEDED.values() for part in parts)}
+        known = sorted(path.stem for path in SCRIPTS.glob("*.js") if path.stem not in others)
         raise ValueError(f"name: expected one of {', '.join(known)}, got {name!r}")
     numbers = ""
     if data is not None:
@@ -92,7 +94,8 @@ def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -
     names = figures_of(doctree)
     if names:
         app.add_css_file("interactive/interactive.css")
-        for name in (*SHARED, *names):
+        needed = [part for name in names for part in NEEDED.get(name, ())]
+        for name in (*SHARED, *needed, *names):
             app.add_js_file(f"interactive/{name}.js", loading_method="defer")
 
 

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from mdsgdln_book import notebooks, references
-from mdsgdln_book.extensions import docstrings, launch
+from mdsgdln_book.extensions import docstrings, launch, marks
 from mdsgdln_book.pages import leads, reading, repair, site
 from mdsgdln_book.places import BOOK
 
@@ -238,7 +238,7 @@ def test_a_notebook_without_a_repository_installs_the_wheels_beside_it(tmp_path)
     assert all(f'href="../notebooks/{wheel}"' in page for wheel in notebooks.WHEELS)
 
 
-@pytest.mark.parametrize("module", [docstrings, notebooks, reading, repair, leads])
+@pytest.mark.parametrize("module", [docstrings, leads, marks, notebooks, reading, repair])
 def test_examples_of_docstrings_hold(module):
     found = doctest.testmod(module)
     assert found.attempted and not found.failed

@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 TICK, TILDE, CROSS, OPEN = "✓", "~", "✗", "○"
 SYMBOLS = {HOLDS: TICK, WITHIN: TICK, MISSED["statement"]: CROSS}
 SYMBOLS |= {MISSED["setting"]: TILDE, MISSED["bound"]: TILDE, "missing": OPEN}
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NULL = re.compile(r", null (\S+?)(?:,|$)")  # in the text of a recorded value
 NAMES = {TICK: "holds", TILDE: "partly", CROSS: "fails", OPEN: "open"}
 
@@ -63,6 +64,16 @@ def shown(claim: Claim, value: dict | None) -> tuple[str, str]:
     return symbol, "\n".join(lines)
 
 
+def printed(value: float) -> str:
+    """The value as a sentence has it.
+
+    >>> printed(0.034), printed(2.8e-5), printed(3e7)
+    ('0.034', '2.8 × 10⁻⁵', '3 × 10⁷')
+    """
+    number, _, power = f"{value:g}".partition("e")
+    return f"{number} × 10{str(int(power)).translate(RAISED)}" if power else number
+
+
 class Marks(SphinxPostTransform):
     """Puts marks into their places."""
 
@@ -78,7 +89,7 @@ class Marks(SphinxPostTransform):
             claim = claims[place["claim"]]
             value, _ = pick_value(claim, recorded.get(claim.id, []))
             if place["role"] == "measured":
-                place.replace_self(nodes.Text(f"{value['value']:g}" if value else OPEN))
+                place.replace_self(nodes.Text(printed(value["value"]) if value else OPEN))
             elif place["role"] == "null":
                 place.replace_self(nodes.Text(NULL.search(value["text"])[1] if value else OPEN))
             elif self.app.builder.format == "html":

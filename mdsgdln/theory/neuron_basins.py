@@ -41,7 +41,7 @@ class Basin(NamedTuple):
         share: of all random neurons, how many end here; the rest die.
         mass_error: standard error of the mass, 0 where it is known in closed form.
         climb: 0 at a maximum of the drive. Above 0 some samples on the boundary are parked: off for
-            ever, although the drive would rise with them.
+            ever, although the drive would rise with them. NaN for more than 12 that push up.
         flatness: dimension of the directions with this gate that are equally fast: 1, unless the
             maximum is flat; then ŵ is the mean of those reached.
         input_weights: ŵ of length 1, shape (N_in,).

@@ -1,4 +1,4 @@
-"""What the data alone predict: closed-form trajectories, random starts, the path sum."""
+"""What the data alone predict: trajectories, random starts, the path sum, gates that win."""
 
 from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import contextual_closed_form, learning_time

@@ -25,6 +25,7 @@ from mdsgdln.theory.neuron_utility import _data, _pattern, _steepest
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
 STEADY, BUSY = 1e-4, 1e-3  # change of ln growth from round to round; share that may have more
 COOLING = 200  # steps that shrink to 1e-4 of that: samples on a boundary stop chattering
+ROUNDING = 1e3  # times the precision of numbers: |wᵀx| that is zero
 LOST = 0.02  # share of the mass that may belong to no basin without a warning
 ISOLATED = 3 / 16 + 1 / (8 * np.pi), 3 / 8  # mass and share of a sample that meets no other
 
@@ -94,7 +95,7 @@ def basins(
     _, answers = _reduced(residual)
     before, end, rounds, cold = _flow(key, jnp.asarray(reduced), jnp.asarray(answers), num_neurons)
     w, u = np.split(np.asarray(cold, float), [len(reduced)], axis=1)
-    tops, group, flatness = settle(reduced, answers, w)
+    tops, group, flatness = settle(reduced, answers, w, ROUNDING * float(jnp.finfo(cold.dtype).eps))
     _warn_of_lost(w, u, reduced, answers, group)
     # Of the length of z, what lies along the basin: ln c + ρ · rounds, ρ the growth in a round.
     ahead = np.concatenate([tops, _outputs(reduced, answers, tops)], axis=1) / np.sqrt(2)
@@ -121,21 +122,23 @@ def _flow(
 ) -> tuple:
     """Follow neurons that start in all directions, by the midpoint rule.
 
-    X and R have norm 1 here and the time is P/(‖X‖‖R‖) times longer: no rate is above 1.
-
-    Rounds end when (nearly) all of them grow steadily.
+    X and R have norm 1 here and time runs in units of P/(‖X‖‖R‖), so that no rate is above 1.
+    Rounds end when nearly all neurons grow steadily.
 
     Returns:
         z = (w, u) of length 1, (N, n + m), and ln of its growth, (N, 1), before and after the last
         round; the number of rounds; and z after further steps that shrink.
     """
     rows = len(inputs)
+    # Parked samples have wᵀx → 0 from below, and rounding must not turn them on.
+    least = ROUNDING * jnp.finfo(inputs.dtype).eps * jnp.linalg.norm(inputs, axis=0)
 
     def velocity(z):
         w, u = z[:, :rows], z[:, rows:]
         activity = w @ inputs
-        push = jnp.where(activity > 0, u @ residual, 0)
-        return jnp.concatenate([push @ inputs.T, jax.nn.relu(activity) @ residual.T], axis=1)
+        on = activity > least[None, :]
+        push, activity = jnp.where(on, u @ residual, 0), jnp.where(on, activity, 0)
+        return jnp.concatenate([push @ inputs.T, activity @ residual.T], axis=1)
 
     def step(state, size):
         z, growth = state

@@ -6,7 +6,7 @@ from scipy.sparse.csgraph import connected_components
 
 from mdsgdln.theory.neuron_utility import _kernel, _pattern, _steepest
 
-NEAR = 1e-2, 1e-3, 1e-4, 0.0  # |wᵀx| that may be a boundary's, one after the other
+NEAR = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0  # |wᵀx| that may be a boundary's, one after the other
 CLOSE, SAME_FACE = 0.97, 0.3  # cosine of a neuron and its maximum; less, if in one face with it
 
 
@@ -14,8 +14,12 @@ def settle(
     inputs: Float[np.ndarray, "n P"],
     residual: Float[np.ndarray, "m P"],
     w: Float[np.ndarray, "N n"],
+    rounding: float = 1e-11,
 ) -> tuple:
     """Return the maximum that each neuron has come next to.
+
+    A sample with |wᵀx| below ``rounding`` counts as parked if it would push up: as it was off, its
+    wᵀx has gone to 0 from below.
 
     Returns:
         tops: its direction, (N, n).
@@ -31,13 +35,15 @@ def settle(
         patterns, which = np.unique(2 * on + boundary, axis=0, return_inverse=True)
         for number in range(len(patterns)):
             members = left_over[which.ravel() == number]
-            found = _top(inputs, residual, w[members[0]], near)
+            found = _top(inputs, residual, w[members[0]], near, rounding)
             if found is None:
                 continue
             top, flat[members], least = found
             tops[members] = top
             if flat[members[0]] > 1:
-                own = [_top(inputs, residual, w[member], near) or found for member in members]
+                own = [
+                    _top(inputs, residual, w[member], near, rounding) or found for member in members
+                ]
                 tops[members] = [each[0] for each in own]
             settled[members] = np.sum(tops[members] * w[members], axis=1) > least
     rates = np.linalg.norm(np.maximum(tops @ inputs, 0) @ residual.T, axis=1)
@@ -52,7 +58,7 @@ def settle(
     return tops, group, flatness
 
 
-def _top(inputs, residual, w, near: float) -> tuple[np.ndarray, int, float] | None:
+def _top(inputs, residual, w, near: float, rounding: float) -> tuple[np.ndarray, int, float] | None:
     """Return the maximum of the face next to w, its flatness, and the least cosine that will do.
 
     In the face of its maximum a neuron grows as in a linear network, and only needs time. None if
@@ -62,7 +68,7 @@ def _top(inputs, residual, w, near: float) -> tuple[np.ndarray, int, float] | No
     found = _settled(inputs, residual, w, boundary)
     if found is None:
         return None
-    slope = _steepest(inputs, residual, found[0], off=w @ inputs < 0)
+    slope = _steepest(inputs, residual, found[0], off=~_pattern(inputs, w, rounding)[0])
     s = np.linalg.norm(np.maximum(found[0] @ inputs, 0) @ residual.T) / inputs.shape[1]
     same_face = (_pattern(inputs, found[0])[0] == on).all()
     return None if slope > 1e-6 * s else (*found, SAME_FACE if same_face else CLOSE)

@@ -296,6 +296,18 @@ def test_one_hot_samples_are_parked():
     assert len(maxima(task)) == 1
 
 
+def test_rounding_wakes_no_parked_sample():
+    """All pairs of two groups of three; on the third one the pushes of the others cancel."""
+    first, second = [0, 1, 2, 2, 0, 2, 1, 1, 0], [1, 2, 0, 2, 0, 1, 0, 1, 2]
+    targets = [[1, 1, 1, -1, 1, 1, -1, 1, 1], [-1, -1, 1, -1, -1, 1, 1, 1, 1]]
+    task = tasks.Task(np.vstack([np.eye(3)[:, first], np.eye(3)[:, second]]), targets)
+    found = theory.basins(task, key=KEY, num_neurons=1024)
+    assert found[0].gate.all() and found[0].climb < 1e-9
+    (parked,) = [b for b in found if b.climb > 1e-6]
+    assert parked.gate.sum() == 8 and parked.boundary[2]
+    assert 0.9 < parked.rate / found[0].rate < 1 and parked.share > 0.15
+
+
 # First drop -------------------------------------------------------------------------------------
 
 

@@ -81,8 +81,11 @@ def ascend(key, inputs, targets, num_ascents: int):
     """Climb the drive by plain gradient steps from random w, which shrink at the end."""
     bound = jnp.linalg.norm(targets, 2) * jnp.linalg.norm(inputs, 2)
 
+    least = 1e-12 * jnp.linalg.norm(inputs, axis=0)  # rounding turns no sample on
+
     def drive(w):
-        return jnp.linalg.norm(targets @ jax.nn.relu(w @ inputs) + 1e-30) / bound
+        active = jnp.where(w @ inputs > least, w @ inputs, 0)
+        return jnp.linalg.norm(targets @ active + 1e-30) / bound
 
     def step(w, size):
         w = w + size * jnp.nan_to_num(jax.vmap(jax.grad(drive))(w))
@@ -204,13 +207,15 @@ TABLES = {
     "gate_winners": Table(
         ends,
         sweeps.grid(task=[*KNOWN, *MANY, "semantic 4"]),
-        seconds=6,
+        seconds=5,
+        rtol=0.02,  # counts of 300 ascents: rounding may lead a few elsewhere
         atol=1e-7,  # of climb and short, which are rounding
     ),
     "first_drops": Table(
         drops,
         sweeps.grid(task=[*KNOWN, *FRESH]),
-        seconds=9,
+        seconds=8,
         rtol=1e-4,
+        loose={"mass": 0.01, "basins": 0.02},  # rounding may lead a neuron elsewhere
     ),
 }

@@ -8,7 +8,6 @@ thousand of them. H neurons of scale σ then begin as a strength a₀ = Hσ²A o
 """
 
 import warnings
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -90,10 +89,13 @@ def basins(
     size = np.linalg.norm(residual, 2) * np.linalg.norm(inputs, 2)
     if size == 0:
         raise ValueError("residual: expected one that drives some neuron, got zeros")
-    # Directions that no input or residual has do not move: they are left out.
-    left, reduced = _reduced(inputs)
-    _, answers = _reduced(residual)
-    before, end, rounds, cold = _flow(key, jnp.asarray(reduced), jnp.asarray(answers), num_neurons)
+    # Directions that no input or residual has do not move: they are left out, after the draw, so
+    # that no basis changes which neurons are drawn.
+    (left, reduced), (left_out, answers) = _reduced(inputs), _reduced(residual)
+    drawn = jax.random.normal(key, (num_neurons, len(inputs) + len(residual)))
+    w, u = np.split(np.asarray(drawn, float), [len(inputs)], axis=1)
+    start = np.concatenate([w @ left, u @ left_out], axis=1)
+    before, end, rounds, cold = _flow(*map(jnp.asarray, (start, reduced, answers)))
     w, u = np.split(np.asarray(cold, float), [len(reduced)], axis=1)
     tops, group, flatness = settle(reduced, answers, w, ROUNDING * float(jnp.finfo(cold.dtype).eps))
     _warn_of_lost(w, u, reduced, answers, group)
@@ -113,14 +115,11 @@ def basins(
     return _closed(inputs, residual, found)
 
 
-@partial(jax.jit, static_argnames="num_neurons")
+@jax.jit
 def _flow(
-    key: Array,
-    inputs: Float[Array, "n P"],
-    residual: Float[Array, "m P"],
-    num_neurons: int,
+    z: Float[Array, "N k"], inputs: Float[Array, "n P"], residual: Float[Array, "m P"]
 ) -> tuple:
-    """Follow neurons that start in all directions, by the midpoint rule.
+    """Follow neurons z = (w, u), k = n + m, from their directions on, by the midpoint rule.
 
     X and R have norm 1 here and time runs in units of P/(‖X‖‖R‖), so that no rate is above 1.
     Rounds end when nearly all neurons grow steadily.
@@ -146,8 +145,7 @@ def _flow(
         stretch = jnp.linalg.norm(new, axis=1, keepdims=True)
         return (new / stretch, growth + jnp.log(stretch)), None
 
-    z = jax.random.normal(key, (num_neurons, rows + len(residual)))
-    state = z / jnp.linalg.norm(z, axis=1, keepdims=True), jnp.zeros((num_neurons, 1))
+    state = z / jnp.linalg.norm(z, axis=1, keepdims=True), jnp.zeros((len(z), 1))
 
     def one_round(carry):
         _, (z, growth), grew, _, count = carry

@@ -1,7 +1,11 @@
-"""What the data alone predict: closed-form trajectories, random starts, the path sum."""
+"""What the data alone predict: trajectories, random starts, the path sum, gates that win."""
 
 from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import contextual_closed_form, learning_time
+from mdsgdln.theory.first_drops import first_drop
+from mdsgdln.theory.neuron_basins import Basin, basins
+from mdsgdln.theory.neuron_faces import Candidate, candidates, faces
+from mdsgdln.theory.neuron_utility import climb, drive, utility
 from mdsgdln.theory.paths import path_gradient
 from mdsgdln.theory.prediction import predict_losses
 from mdsgdln.theory.race import PathwayRace, pathway_modes, pathway_race, pathway_strengths
@@ -17,16 +21,24 @@ from mdsgdln.theory.trajectories import mode_losses, mode_trajectory
 
 __all__ = [
     "Applicability",
+    "Basin",
+    "Candidate",
     "Condition",
     "PathwayRace",
     "ReducedNetwork",
     "SharedRace",
     "applicability",
     "balanced_weights",
+    "basins",
+    "candidates",
+    "climb",
     "contextual_closed_form",
     "decoupled_weights",
+    "drive",
     "exact_reduction",
     "expected_initial_strength",
+    "faces",
+    "first_drop",
     "learning_time",
     "measured_initial_strength",
     "mode_losses",
@@ -37,6 +49,7 @@ __all__ = [
     "pathway_strengths",
     "predict_losses",
     "shared_race",
+    "utility",
 ]
 
 

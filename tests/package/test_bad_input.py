@@ -234,6 +234,11 @@ FOUND = discovery.find(np.eye(4), resamples=1)
 EDGES = GATED.init(KEY, 0.5)
 PATH = ("in", "hidden", "out")
 PATH_MODES = {PATH: statistics.modes(statistics.effective_dataset(GATED, TASK, PATH))}
+NEURONS = {
+    "task": TASK,
+    "input_weights": np.ones((1, len(TASK.inputs))),
+    "residual": TASK.targets,
+}
 TIMES = np.linspace(0, 40, 30)
 LOSS = np.exp(-TIMES)
 SETTINGS = [{"seed": 1}, {"seed": 2}]
@@ -372,6 +377,18 @@ GOOD = {
         "strengths": [0.1, 0.1],
         "times": TIMES,
         "structure": "tree",
+    },
+    "theory.utility": NEURONS | {"output_weights": np.eye(1)},
+    "theory.drive": NEURONS,
+    "theory.climb": NEURONS,
+    "theory.faces": {"inputs": np.eye(3)},
+    "theory.candidates": {"task": TASK, "residual": TASK.targets},
+    "theory.basins": {"task": TASK, "residual": TASK.targets, "key": KEY, "num_neurons": 32},
+    "theory.first_drop": {
+        "basins": theory.basins(TASK, key=KEY, num_neurons=32),
+        "num_hidden": 5,
+        "scale": [1e-3, 1e-3],
+        "amount": 1e-3,
     },
     "theory.learning_time": {"num_contexts": 3, "subset_size": 2},
     "theory.mode_trajectory": MODES | {"starts": [0.1, 0.1], "depth": 3},
@@ -518,7 +535,8 @@ KINDS = {
     "left": fitted, "right": fitted,
     "experiment": function, "settings": some(thing),
     "seeds": labels, "at_once": count, "shard": thing, "n_jobs": processes, "note": plain,
-    "subset_size": count,
+    "subset_size": count, "input_weights": array, "output_weights": fitted, "residual": fitted,
+    "basins": some(thing), "amount": positive,
     "limits": pair,
     "depth": count, "batch_size": count, "every": count,
 }  # fmt: skip
@@ -534,6 +552,7 @@ KINDS |= {
     "networks.ReLUNetwork.apply.gates": complete(fitted),
     "networks.pathways.gates": fitted,
     "theory.contextual_closed_form.times": array,
+    "theory.faces.inputs": array,
     "theory.mode_trajectory.starts": rates,
     "theory.mode_losses.strengths": array,
     "discovery.discover.weights": rates,

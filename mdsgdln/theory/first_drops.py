@@ -1,0 +1,97 @@
+"""When the loss of a small ReLU network first falls, from the basins of its task."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Scalar
+from mdsgdln.theory.neuron_basins import Basin
+from mdsgdln.theory.starts import expected_initial_strength
+
+SMALL = 1e-3  # of a₀ d/s: the start over the end of a strength
+
+
+def first_drop(
+    basins: Sequence[Basin],
+    num_hidden: int,
+    scale: Scalar | Sequence[Scalar],
+    amount: Scalar | None = None,
+) -> float:
+    """Return the time at which the loss has fallen by some amount, for the first time.
+
+    All neurons of a basin are one strength a_b of the response û_b relu(ŵ_bᵀx). It starts at
+    a₀ = H(σ₁² + σ₂²)A/2 and races against the others,
+    ȧ_b = 2a_b (s_b − Σ_c K_bc a_c), K_bc = (û_bᵀû_c) ⟨relu(ŵ_bᵀx) relu(ŵ_cᵀx)⟩, K_bb = d_b;
+    the loss falls by Σ s_b a_b − ½ Σ a_b K_bc a_c. A single one has half its strength at
+    T½ = ln(s/(d a₀) − 1)/(2s). Later drops need directions that turn, and are not in this.
+
+    Args:
+        basins: of the task, from ``basins``.
+        num_hidden: H, neurons of the hidden layer.
+        scale: σ of both layers, or (σ₁, σ₂), standard deviations of the initial weights.
+        amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, half of what the
+            basin with the earliest T½ explains alone, s²/(4d).
+
+    Raises:
+        ValueError: no basins, a bad number, or a loss that does not fall that far in these
+            directions.
+    """
+    checks.several("basins", basins)
+    if not len(basins):
+        raise ValueError("basins: expected at least one, got none")
+    for basin in basins:
+        checks.instance("basins", basin, Basin)
+    checks.positive_integer("num_hidden", num_hidden)
+    sizes: list = list(scale) if checks.is_list(scale) else [scale, scale]
+    for size in sizes:
+        checks.positive("scale", size)
+    unit = 2 * float(expected_initial_strength(num_hidden, sizes))
+    starts = unit * np.array([basin.mass for basin in basins])
+    s, d = (np.array([getattr(b, name) for b in basins]) for name in ("rate", "variance"))
+    growing = starts > 0
+    ratio = np.where(growing, starts * d / s, 1e-300)
+    first = np.argmin(np.where(growing, -np.log(ratio) / s, np.inf))
+    if ratio[first] > SMALL:
+        warnings.warn(
+            f"first_drop: the first basin starts at {ratio[first]:.1g} of its final strength, "
+            f"expected at most {SMALL}: these weights are not small, and the network is faster "
+            "or slower than this by some per cent",
+            stacklevel=2,
+        )
+    if amount is None:
+        amount = s[first] ** 2 / (4 * d[first])
+    checks.positive("amount", amount)
+    return _time_of_drop(basins, s, starts, float(amount))
+
+
+def _time_of_drop(basins: Sequence[Basin], s, starts, amount: float) -> float:
+    """Integrate the race until the loss has fallen by an amount."""
+    from scipy.integrate import solve_ivp  # here, as its import takes a while
+
+    keep = starts > 0
+    answers, activity = (
+        np.array([getattr(basin, name) for basin in basins])[keep]
+        for name in ("output_weights", "activity")
+    )
+    s, starts = s[keep], starts[keep]
+    coupling = (answers @ answers.T) * (activity @ activity.T) / activity.shape[1]  # K
+
+    def growth(_, logarithm):
+        return 2 * (s - coupling @ np.exp(np.minimum(logarithm, 50)))
+
+    def missing(_, logarithm):
+        a = np.exp(logarithm)
+        return amount - s @ a + a @ coupling @ a / 2
+
+    missing.terminal = True  # type: ignore[attr-defined]
+    longest = np.max(np.abs(np.log(starts * np.diag(coupling) / s)) / s)  # twice the latest T½
+    solution = solve_ivp(
+        growth, (0, 2 * longest), np.log(starts), "DOP853", events=missing, rtol=1e-8, atol=1e-8
+    )
+    if not solution.t_events[0].size:
+        raise ValueError(
+            f"amount: expected at most what these directions explain, got {amount:.3g}"
+        )
+    return float(solution.t_events[0][0])

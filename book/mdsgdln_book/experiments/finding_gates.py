@@ -148,13 +148,6 @@ def experiment(case: str, seed: int) -> dict:
     return results
 
 
-def centroids(activity, number: int) -> np.ndarray:
-    """Return the centroids of Algorithm 1 as they are, not rounded, the largest first, (K, P)."""
-    patterns, shares = clusters.distinct(*clusters.checked(activity, None), silent=True)
-    found = clusters.k_means(patterns, shares, number, seed=0)
-    return found[np.argsort(-found.sum(axis=1))]
-
-
 def as_drawn(case: str, seed: int) -> dict:
     """Return errors of the output with centroids as gates and with rounded ones, K = 2 … 12.
 
@@ -162,8 +155,8 @@ def as_drawn(case: str, seed: int) -> dict:
     """
     chosen = CASES[case]._replace(sampled=100)
     recording = record(chosen, seed)
-    found = {number: centroids(recording.activity, number) for number in CLUSTERS}
-    sets = {"centroids": found, "rounded": {K: clusters.rounded(g) for K, g in found.items()}}
+    found = {K: discovery.cluster(recording.activity, K, rounded=False) for K in CLUSTERS}
+    sets = {"centroids": found, "rounded": {K: clusters.gates_of(g) for K, g in found.items()}}
     results = {f"drawn {K}": np.round(found[K], 4) for K in DRAWN}
     for name, gates in sets.items():
         results[name] = np.array([errors(chosen, gates[K], recording)[1] for K in CLUSTERS])

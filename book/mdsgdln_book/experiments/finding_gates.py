@@ -244,6 +244,11 @@ TABLES = {
         loose={"centroids": 0.5, "rounded": 0.5} | {f"drawn {K}": 1.0 for K in DRAWN},
     ),
     "finding_parts": Table(
-        from_parts, sweeps.grid(case=["3 contexts"], seed=range(10, 15)), seconds=40
+        from_parts,
+        sweeps.grid(case=["3 contexts"], seed=range(10, 15)),
+        seconds=36,
+        # Other rounding adds a gate to one part of twelve, which moves them by 0.2 and 0.1.
+        loose={f"{name}_pathways": 0.5 for name in ("binary", "rates")}
+        | {f"{name}_stays": 0.3 for name in ("binary", "rates")},
     ),
 }

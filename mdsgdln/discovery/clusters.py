@@ -15,12 +15,16 @@ STARTS = 3  # of k-means, if no number is given
 
 
 def cluster(
-    activity: Numbers, num_clusters: int, weights: Numbers | None = None, seed: int = 0
-) -> Int[np.ndarray, "K P"]:
+    activity: Numbers,
+    num_clusters: int,
+    weights: Numbers | None = None,
+    seed: int = 0,
+    rounded: bool = True,
+) -> Int[np.ndarray, "K P"] | Float[np.ndarray, "K P"]:
     """Find gates by k-means with a given number of clusters (MHS App. B, Algorithm 1).
 
     Centroids are rounded at ½; empty gates are dropped and equal ones merged, so that there may be
-    fewer gates than clusters.
+    fewer gates than clusters. Without rounding, every centroid is returned as it is.
 
     Args:
         activity: as in ``find``; Algorithm 1 stacks recordings from several trainings and
@@ -28,10 +32,11 @@ def cluster(
         num_clusters: number of clusters, at most that of distinct patterns.
         weights: importance of each neuron, shape (neurons,); all equal if not given.
         seed: of the random starts of k-means.
+        rounded: whether gates are 0 or 1; if not, they are the shares of each cluster that are on.
 
     Returns:
-        gates, shape (K, P), the largest first; none, (0, P), where no centroid has an
-        entry above ½.
+        gates, shape (K, P), the largest first; if rounded, none, (0, P), where no centroid has
+        an entry above ½.
 
     Raises:
         ValueError: as ``find``; too many clusters.
@@ -45,7 +50,8 @@ def cluster(
             f"got {num_clusters}"
         )
     with threadpool_limits(1):  # sums do not depend on the number of cores
-        return rounded(k_means(patterns, shares, num_clusters, seed))
+        centroids = k_means(patterns, shares, num_clusters, seed)
+    return gates_of(centroids) if rounded else centroids[np.argsort(-centroids.sum(axis=1))]
 
 
 def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
@@ -124,7 +130,7 @@ def k_means(
     return means.fit(patterns, sample_weight=weights).cluster_centers_
 
 
-def rounded(centroids: np.ndarray) -> Int[np.ndarray, "K P"]:
+def gates_of(centroids: np.ndarray) -> Int[np.ndarray, "K P"]:
     """Return centroids rounded at ½, each gate once, none empty, the largest first."""
     gates = np.unique((centroids > 0.5).astype(int), axis=0)
     gates = gates[gates.any(axis=1)]

@@ -14,9 +14,9 @@ from mdsgdln.discovery.clusters import (
     differing,
     distances,
     distinct,
+    gates_of,
     held,
     k_means,
-    rounded,
 )
 from mdsgdln.discovery.recordings import Recording
 from mdsgdln.discovery.repetition import MANY_STARTS, Number, number_of_kinds, numbers
@@ -172,7 +172,7 @@ def _chosen(
     number = number_of_kinds(tried)
     if number is not None:
         return tried[number].gates, tried
-    common = rounded(shares[None, :] @ patterns)
+    common = gates_of(shares[None, :] @ patterns)
     return common if len(common) else patterns[[shares.argmax()]].astype(int), tried
 
 

@@ -11,9 +11,9 @@ from mdsgdln.discovery.clusters import (
     differing,
     distances,
     distinct,
+    gates_of,
     k_means,
     noticeable,
-    rounded,
 )
 
 MOST_PATHWAYS = 12
@@ -114,7 +114,7 @@ def _repeated(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> Nu
     stressed = shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(shares)))
     repeated = [
         noticeable(
-            rounded(k_means(patterns, weights, num_clusters, seed, MANY_STARTS)), patterns, shares
+            gates_of(k_means(patterns, weights, num_clusters, seed, MANY_STARTS)), patterns, shares
         )
         for seed, weights in enumerate(stressed)
     ]
@@ -138,7 +138,7 @@ def silhouette(gates: np.ndarray, patterns: np.ndarray, shares: np.ndarray) -> f
 def _apart(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> float:
     """Return the silhouette of patterns that are clustered once."""
     centroids = k_means(patterns, shares, min(num_clusters, len(patterns)), 0)
-    return silhouette(noticeable(rounded(centroids), patterns, shares), patterns, shares)
+    return silhouette(noticeable(gates_of(centroids), patterns, shares), patterns, shares)
 
 
 def _surrogates(

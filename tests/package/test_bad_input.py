@@ -479,6 +479,7 @@ GOOD = {
         "num_clusters": 2,
         "weights": np.ones(4),
         "seed": 0,
+        "rounded": True,
     },
     "discovery.importance": {"incoming": LAYERS[0], "outgoing": LAYERS[1]},
     "discovery.disagreement": {"gates": np.eye(3), "others": np.eye(3)},
@@ -540,7 +541,8 @@ KINDS = {
     "limits": pair,
     "depth": count, "batch_size": count, "every": count,
 }  # fmt: skip
-KINDS |= dict.fromkeys(("dark", "annotate", "progress", "x_label", "y_label", "title"), free)
+KINDS |= dict.fromkeys(("dark", "annotate", "progress", "rounded"), free)
+KINDS |= dict.fromkeys(("x_label", "y_label", "title"), free)
 KINDS |= dict.fromkeys(("axes",), thing)
 KINDS |= {
     "tasks.structure.name": fitted,

@@ -99,6 +99,21 @@ def test_cluster_with_the_planted_number_finds_the_planted_gates():
     assert set(np.unique(discovery.cluster(activity, 4))) == {0, 1}
 
 
+def test_centroids_are_shares_of_their_clusters_with_the_largest_first():
+    activity = recorded(CONTEXTS, 0.1)
+    centroids = discovery.cluster(activity, 4, rounded=False)
+    assert (np.diff(centroids.sum(axis=1)) <= 0).all()
+    assert as_set(centroids > 0.5) == as_set(discovery.cluster(activity, 4))
+    (mean,) = discovery.cluster(activity, 1, rounded=False)
+    np.testing.assert_allclose(mean, activity.mean(axis=0), rtol=1e-6)
+
+
+def test_centroids_of_silent_neurons_stay():
+    activity = np.vstack([recorded(CONTEXTS, 0.0), np.zeros((50, 24))])
+    assert len(discovery.cluster(activity, 5)) == 4
+    assert len(discovery.cluster(activity, 5, rounded=False)) == 5
+
+
 def test_cluster_merges_equal_gates_and_drops_empty_ones():
     silent = np.zeros((50, 24))
     activity = np.vstack([recorded(CONTEXTS, 0.0), silent])

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
@@ -149,16 +150,17 @@ def deviation(
         raise ValueError(f"losses: expected shape {reference.shape}, got {losses.shape}")
     if learned is not None:
         checks.positive("learned", learned)
-    result = jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
-    if isinstance(result, jax.core.Tracer):
-        return result
+    if any(isinstance(curve, jax.core.Tracer) for curve in (losses, reference)):
+        return jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
+    losses, reference = np.asarray(losses), np.asarray(reference)  # NumPy compiles nothing
     if learned is not None and not reference.min() < learned * reference[0]:
         raise ValueError(
             f"reference: expected a loss that falls below {learned:.3g} of its start, got "
             f"{reference.min() / reference[0]:.3g} at the lowest; another share, or learned=None, "
             "allows that"
         )
-    return float(result)
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN if the reference is zero
+        return float(np.sum(np.abs(losses - reference)) / np.sum(reference))
 
 
 def rank_candidates(

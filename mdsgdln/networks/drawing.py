@@ -3,9 +3,11 @@
 import math
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln._checks import Scalar
@@ -29,10 +31,16 @@ def _gaussian(
         shapes: of the arrays.
         scales: σ of each array.
     """
+    scales = list(scales)
     longest = max(map(math.prod, shapes), default=1)
     num_keys = _power_of_two(len(shapes), LEAST_KEYS)
     drawn = _drawn(key, num_keys, _power_of_two(longest, LEAST_NUMBERS))
-    return _cut(drawn, list(scales), tuple(shapes))
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((drawn, scales))):
+        return _cut(drawn, scales, shapes)
+    # The same products by NumPy, which compiles nothing, in the precision of what is drawn.
+    numbers = np.asarray(drawn)
+    scales = [np.asarray(scale, numbers.dtype) for scale in scales]
+    return [jnp.asarray(array) for array in _cut(numbers, scales, shapes)]
 
 
 def _orthogonal(
@@ -65,10 +73,12 @@ def _drawn(key: Array, num_keys: int, number: int) -> Float[Array, "keys N"]:
     return jax.vmap(lambda key: jax.random.normal(key, (number,)))(keys)
 
 
-@partial(jax.jit, static_argnames="shapes")
 def _cut(
-    drawn: Float[Array, "keys N"], scales: list[Scalar], shapes: tuple[tuple[int, ...], ...]
-) -> list[Float[Array, "..."]]:
+    drawn: Float[Array | np.ndarray, "keys N"],
+    scales: Sequence[Any],
+    shapes: Sequence[tuple[int, ...]],
+) -> list[Any]:
+    """Return the first numbers of each row as an array of the given shape, times its scale."""
     return [
         scale * numbers[: math.prod(shape)].reshape(shape)
         for numbers, scale, shape in zip(drawn, scales, shapes, strict=False)

@@ -214,6 +214,11 @@ def _loss(race: _Race, strengths: Float[Array, "E modes"]) -> Float[Array, ""]:
     return race.power - jnp.sum(race.drive * whole) + jnp.sum(whole * met) / 2
 
 
+@jax.jit
+def _losses(race: _Race, strengths: Float[Array, "T E modes"]) -> Float[Array, " T"]:
+    return jax.vmap(_loss, in_axes=(None, 0))(race, strengths)
+
+
 @partial(jax.jit, static_argnames="num_steps")
 def _descend(
     race: _Race, start: Float[Array, "E modes"], learning_rate: Scalar, *, num_steps: int
@@ -228,4 +233,4 @@ def _as_race(
     network: GatedNetwork, race: _Race, strengths: Float[Array, "T E modes"]
 ) -> SharedRace:
     by_edge = {edge: strengths[:, number].T for number, edge in enumerate(network.graph.edges)}
-    return SharedRace(by_edge, jax.vmap(lambda each: _loss(race, each))(strengths))
+    return SharedRace(by_edge, _losses(race, strengths))

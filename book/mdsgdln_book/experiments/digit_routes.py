@@ -6,7 +6,7 @@ is given in the coordinates of its principal components and of its own labels, w
 are alike.
 """
 
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import jax
@@ -50,7 +50,11 @@ def split(whole: tasks.Task, num_train: int) -> Pictures:
     return moments(whole.take(order[:num_train]), whole.take(order[num_train:]))
 
 
-DIGITS = split(tasks.digits(), 1200)
+@cache
+def digits() -> Pictures:
+    """Return the small digits, 1200 of them for training; most who import this need none."""
+    with jax.ensure_compile_time_eval():  # an experiment calls it while it is compiled
+        return split(tasks.digits(), 1200)
 
 
 def error_rates(maps: jax.Array, pictures: Pictures) -> jax.Array:
@@ -112,8 +116,8 @@ def experiment(num_trained: int, scale: float, seed: int) -> dict:
     """Train one network; return test error rates of trained and of untrained pairs over time."""
     trained = tasks.trained_routes(NUM_DOMAINS, num_trained)
     weights = initial_weights(jax.random.key(seed), NUM_DOMAINS, 64, scale)
-    losses, maps = train(weights, DIGITS, trained, learning_rate(num_trained, scale))
-    errors = jax.lax.map(lambda some: error_rates(some, DIGITS), maps)
+    losses, maps = train(weights, digits(), trained, learning_rate(num_trained, scale))
+    errors = jax.lax.map(lambda some: error_rates(some, digits()), maps)
     return {
         "trained_error": jnp.mean(errors[:, trained], axis=1),
         "untrained_error": jnp.mean(errors[:, ~trained], axis=1),

@@ -78,7 +78,7 @@ def structures():
         heatmap(modes, (vectors * np.sqrt(values)).T, aspect="equal")
         # a network with orthonormal inputs and targets √Γ: s = √λ/16, d = 1/16
         times = np.linspace(0, 300, 60)
-        strength = theory.mode_trajectory(times, np.sqrt(values) / 16, 1 / 16, 1e-3)
+        strength = runs.trajectory(times, np.sqrt(values) / 16, 1 / 16, 1e-3)
         hidden = np.sqrt(strength).T[:, :, None] * vectors.T  # times, modes, items
         found = classical_scaling(np.concatenate(hidden, axis=1)).reshape(60, 16, 2)
         for item in ITEMS:
@@ -113,7 +113,7 @@ def modes():
     for name, run, depth, start in (("c", deep, 2, None), ("d", shallow, 1, 0.0)):
         start = theory.expected_initial_strength(100, runs.LINEAR_SCALE) if start is None else start
         s, d = found.singular_values, found.input_variances
-        law = theory.mode_trajectory(runs.LINEAR_TIMES, s, d, start, depth=depth)
+        law = runs.trajectory(runs.LINEAR_TIMES, s, d, start, depth=depth)
         for mode, colour in enumerate(plots.COLOURS[:4]):
             axes[name].plot(runs.LINEAR_TIMES, run.strengths[:, mode], color=colour, **FAINT)
             axes[name].plot(runs.LINEAR_TIMES, law[mode], **OURS)

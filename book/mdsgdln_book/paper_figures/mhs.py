@@ -108,8 +108,8 @@ def figure_4():
     layout = ["aaaaaammnnoo", "aaaaaappqqrr", "sssssstttttt", "uuuuuuvvvvvv", "xxxxxxyyyyyy"]
     ratios = [1, 1, 1, 1, 1.9]
     figure, axes = mosaic([list(row) for row in layout], 9.6, height_ratios=ratios)
-    setting, relu = runs.contexts(runs.MIXED, True), runs.relu(runs.MIXED, 0)
-    gated, ours = runs.gated(runs.MIXED, True, True), runs.reduced(runs.MIXED, True)
+    setting, relu = runs.contexts(runs.MIXED), runs.relu(runs.MIXED, 0)
+    gated, ours = runs.gated(runs.MIXED), runs.reduced(runs.MIXED)
     fitted, strengths = runs.fitted(runs.MIXED)
     table = tables.load("context_candidates")
     others = np.stack(table[table["case"] == runs.MIXED]["one_context_losses"].tolist())

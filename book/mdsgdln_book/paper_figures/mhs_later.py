@@ -97,7 +97,7 @@ def figure_7():
     decomposition([axes[name] for name in "yusv"])
     task, found = runs.HIERARCHY, statistics.modes(runs.HIERARCHY)
     start, times = theory.expected_initial_strength(100, runs.LINEAR_SCALE), runs.LINEAR_TIMES
-    law = theory.mode_trajectory(times, found.singular_values, found.input_variances, start)
+    law = runs.trajectory(times, found.singular_values, found.input_variances, start)
     for seed in range(5):
         run = runs.linear(2, seed)
         axes["l"].plot(times, run.losses, color=BLUE, alpha=0.5, linewidth=1.5)

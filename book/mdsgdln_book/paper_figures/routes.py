@@ -56,7 +56,7 @@ def decoupled(shared: int, num_hidden: int, scale: float) -> dict:
         np.tile((modes.left @ two.T).T, shared).T,
     )
     return {
-        edge: scale * jnp.asarray(part) for edge, part in zip(sharing.EDGES, parts, strict=True)
+        edge: jnp.asarray(scale * part) for edge, part in zip(sharing.EDGES, parts, strict=True)
     }
 
 

@@ -11,6 +11,9 @@ from mdsgdln import networks, statistics, tasks, theory, training
 from mdsgdln_book.experiments import context_candidates, driven
 from mdsgdln_book.experiments.finding_gates import target_space
 
+# Compiled as a whole, and not every operation of it by itself.
+trajectory = jax.jit(theory.mode_trajectory, static_argnames="depth")
+
 # ---- A hierarchy of four items: MHS Fig. 7, NRR's background -------------------------------------
 HIERARCHY = tasks.semantic("tree", 4)
 LINEAR_RATE, LINEAR_SCALE, LINEAR_STEPS, LINEAR_EVERY = 0.01, 1e-3, 2500, 25
@@ -59,7 +62,7 @@ def xor_formula(margins, num_pathways: int, neurons: int) -> np.ndarray:
     root = margins if num_pathways == 2 else np.sqrt(2 + margins**2)  # output at strength 1
     start = theory.expected_initial_strength(neurons, XOR_SCALE)
     modes = root / num_pathways, root**2 / num_pathways
-    strengths = np.asarray(theory.mode_trajectory(XOR_TIMES, *modes, start))
+    strengths = np.asarray(trajectory(XOR_TIMES, *modes, start))
     return 0.5 * (1 - strengths * root[:, None]) ** 2
 
 
@@ -102,15 +105,15 @@ class Contexts(NamedTuple):
 
 
 @cache
-def contexts(case: str, doubled: bool = False) -> Contexts:
-    """Return a task of MHS §4 or §5 and its all-but-one network; σ doubled as MHS §4 has it."""
+def contexts(case: str) -> Contexts:
+    """Return a task of MHS §4 or §5 and its all-but-one network; σ doubled where MHS §4 has it."""
     task, rate, _ = context_candidates.setup(case)
     basis = target_space(task)
     task = tasks.Task(task.inputs, basis.T @ np.asarray(task.targets))
     number = len(context_candidates.STRUCTURES[case])
     network = networks.contextual_pathways(task, number, number - 1, WIDTH)
     edges = network.graph.edges
-    scale = context_candidates.doubled(network) if doubled else dict.fromkeys(edges, SCALE)
+    scale = context_candidates.doubled(network) if case == MIXED else dict.fromkeys(edges, SCALE)
     found = theory.pathway_modes(network, statistics.residual(task))
     found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
     return Contexts(task, basis, rate, network, scale, found)
@@ -138,20 +141,20 @@ def follow(network, start, setting: Contexts, inside: bool = False) -> Seen:
 
 
 @cache
-def gated(case: str, doubled: bool = False, inside: bool = False) -> Seen:
-    """Train the all-but-one network from random weights."""
-    setting = contexts(case, doubled)
+def gated(case: str) -> Seen:
+    """Train the all-but-one network from random weights, and look inside that of MHS §4."""
+    setting = contexts(case)
     start = setting.network.init(jax.random.key(10), setting.scale)
-    return follow(setting.network, start, setting, inside)
+    return follow(setting.network, start, setting, inside=case == MIXED)
 
 
 @cache
-def reduced(case: str, doubled: bool = False) -> Seen:
+def reduced(case: str) -> Seen:
     """Train one neuron for each mode of the raw data, from a₀ = Hσ²/2: nothing is fitted."""
-    setting = contexts(case, doubled)
+    setting = contexts(case)
     number = len(context_candidates.STRUCTURES[case])
     build = partial(networks.contextual_pathways, num_contexts=number, subset_size=number - 1)
-    scales = SCALE, SCALE * (2 if doubled else 1)
+    scales = SCALE, SCALE * (2 if case == MIXED else 1)
     starts = [theory.expected_initial_strength(WIDTH, scale) for scale in scales]
     small, weights = driven.small_system(setting.task, build, starts)
     return follow(small, weights, setting)
@@ -164,7 +167,7 @@ def fitted(case: str) -> tuple[np.ndarray, dict]:
     Where structures differ it is the race reduction from 3e-9 in common and 6e-5 in other modes,
     here with all overlaps; with trees the closed form, from 5e-9 and 5e-5.
     """
-    setting = contexts(case, doubled=case == MIXED)
+    setting = contexts(case)
     times, common = setting.rate * STEPS, setting.network.graph.paths[0]
     if case == MIXED:
         starts = {path: 3e-9 if path == common else 6e-5 for path in setting.found}

@@ -17,7 +17,8 @@ SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
 DRAWN_SIZE = re.compile(r'<svg[^>]*?\bwidth="(\d+)"[^>]*?\bheight="(\d+)"')
 PATH = re.compile(r'(?<= d=")[^"]+')
 DIGITS = re.compile(r"(\.\d\d)\d+")
-UNREAD = ("_static/**/*.map", "_static/**/*.ttf", "_static/locales/**/*")  # woff2 is read instead
+# Maps of scripts, translations, and what stands beside the icons' font in another form.
+UNREAD = ("_static/**/*.map", "_static/**/*.ttf", "_static/locales/**/*", "_static/**/all.min.js")
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
 
 
@@ -144,6 +145,12 @@ def figures(page: BeautifulSoup, sizes: dict[str, tuple[str, str]]) -> None:
         (box.select_one("figcaption p") or box).append(link)
 
 
+def icons(page: BeautifulSoup) -> None:
+    """Show icons by the font of the style sheet alone: the script is ten times as large."""
+    for script in page.select("script[src*=fontawesome]"):
+        script.decompose()
+
+
 def redirection(page: BeautifulSoup) -> None:
     """Let a page that only leads on ask for no icon: leading on would break the request off."""
     refresh = page.find("meta", attrs={"http-equiv": "Refresh"})
@@ -158,6 +165,7 @@ MENDS = (
     bibliography,
     index_tables,
     notebook_links,
+    icons,
     redirection,
 )
 

@@ -33,6 +33,7 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
 
+FLAT = 1e-9  # shorter than this, of length 1 once, a vector is zero
 BOUNDARY = 1e-6  # |wᵀx| ≤ this ‖w‖‖x‖: the sample counts as on the boundary
 MOST_UP = 12  # samples of B with β > 0 whose subsets are tried
 
@@ -154,7 +155,7 @@ def _pattern(
 def _kernel(vectors: Float[np.ndarray, "N_in k"]) -> Float[np.ndarray, "N_in m"]:
     """Return an orthonormal basis of what is orthogonal to several vectors: the range of Π_B."""
     left, s, _ = np.linalg.svd(vectors) if vectors.size else (np.eye(len(vectors)), np.zeros(0), 0)
-    rank = int(np.sum(s > 1e-9 * s.max(initial=0)))
+    rank = int(np.sum(s > FLAT * s.max(initial=0)))
     return left[:, rank:]
 
 
@@ -169,9 +170,10 @@ def _data(
         return inputs, np.asarray(task.targets, float)
     checks.known("residual", residual)
     residual = checks.finite_array("residual", residual, 2, "(N_out, P)")
-    if residual.shape[1] != inputs.shape[1]:
+    if residual.shape != task.targets.shape:
         raise ValueError(
-            f"residual: expected one column per sample, {inputs.shape[1]}, got {residual.shape[1]}"
+            "residual: expected the shape of the targets (N_out, P), "
+            f"{task.targets.shape}, got {residual.shape}"
         )
     return inputs, np.asarray(residual, float)
 

@@ -34,8 +34,9 @@ def first_drop(
         num_hidden: H, neurons of the hidden layer.
         scale: σ of both layers, standard deviation of the initial weights; a pair must be equal, as
             the masses are those of neurons whose layers are drawn alike.
-        amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, half of what the
-            basin with the earliest T½ explains alone, s²/(4d).
+        amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, s²/(4d): half of
+            what the basin with the earliest T½ explains alone, at 0.29 of its final strength and so
+            before T½.
 
     Raises:
         ValueError: no basins, some of several tasks or none with a mass, a bad number, a loss that

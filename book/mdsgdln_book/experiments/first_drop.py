@@ -120,8 +120,8 @@ def ends(task: str) -> dict:
     found = [tops[group == number][0] for number in range(len(flatness))]
     rates, slopes = theory.drive(data, found), theory.climb(data, found)
     stuck = slopes > 1e-6 * rates
-    at_maxima = np.isin(group, np.flatnonzero(~stuck))
-    last, top = w[live][at_maxima], tops[at_maxima]
+    others = ~np.isin(group, np.flatnonzero(stuck))  # those adrift, too
+    last, top = w[live][others], tops[others]
     gaps = 1 - theory.drive(data, last) / theory.drive(data, top)
     enumerated = data.num_samples <= 16 and np.linalg.matrix_rank(inputs) <= 5
     short, unlisted = 0.0, 0

@@ -238,7 +238,7 @@ TABLES = {
     "first_drops": Table(
         drops,
         sweeps.grid(task=[*KNOWN, *FRESH]),
-        seconds=8,
+        seconds=11,
         rtol=1e-4,
         loose={"mass": 0.01, "basins": 0.02},  # rounding may lead a neuron elsewhere
     ),

@@ -16,8 +16,8 @@ of B, and Σ^yx(g) = (1/P) Σ_{i∈g} r_i x_iᵀ. All weights with one gate and 
 3. With s > 0, ‖w‖ = 1, u = Σ^yx(g) w/s, β_i = uᵀr_i/P and c = Σ^yx(g)ᵀu − s w, the slope of f
    in direction δ is cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ). Condition (C): it is nowhere above 0. That is,
    for every set A of samples of B with β_i > 0, c + Σ_{i∈A} β_i x_i = Σ_{i∈B, β_i<0} θ_i |β_i| x_i
-   for some 0 ≤ θ_i ≤ 1. A maximum has it. With 2, and where the slope is below 0 in every direction that
-   leaves the face, it suffices; where some slope is 0, second order decides.
+   for some 0 ≤ θ_i ≤ 1. A maximum has it. With 2, and where the slope is below 0 in every direction
+   that leaves the face, it suffices; where some slope is 0, second order decides.
 4. Gradient flow ends at such maxima, or next to a sample that is *parked*: off for ever, its
    wᵀx → 0 from below beside ‖w‖, although f would rise if it were on. That needs an input
    orthogonal to the push of all others, Σ_{i∈g} β_i x_i and what the samples add along whose

@@ -26,28 +26,43 @@ def first_drop(
     ȧ_b = 2a_b (s_b − Σ_c K_bc a_c), K_bc = (û_bᵀû_c) ⟨relu(ŵ_bᵀx) relu(ŵ_cᵀx)⟩, K_bb = d_b;
     the loss falls by Σ s_b a_b − ½ Σ a_b K_bc a_c. A single one has half its strength at
     T½ = ln(s/(d a₀) − 1)/(2s). Later drops need directions that turn, and are not in this.
+    Nor is the time that a neuron takes to decide: where isolated samples differ in rate by less
+    than one over the time, neurons that are on for two serve both, and this warns.
 
     Args:
-        basins: of the task, from ``basins``.
+        basins: of one task, from ``basins``.
         num_hidden: H, neurons of the hidden layer.
-        scale: σ of both layers, or (σ₁, σ₂), standard deviations of the initial weights.
-        amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, half of what the
-            basin with the earliest T½ explains alone, s²/(4d).
+        scale: σ of both layers, standard deviation of the initial weights; a pair must be equal, as
+            the masses are those of neurons whose layers are drawn alike.
+        amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, s²/(4d): half of
+            what the basin with the earliest T½ explains alone, at 0.29 of its final strength and so
+            before T½.
 
     Raises:
-        ValueError: no basins, a bad number, or a loss that does not fall that far in these
-            directions.
+        ValueError: no basins, some of several tasks or none with a mass, a bad number, a loss that
+            does not fall that far in these directions, or that is there at the start.
     """
     checks.several("basins", basins)
-    if not len(basins):
+    basins = list(basins)
+    if not basins:
         raise ValueError("basins: expected at least one, got none")
     for basin in basins:
         checks.instance("basins", basin, Basin)
+    shapes = {(b.input_weights.shape, b.output_weights.shape, b.activity.shape) for b in basins}
+    if len(shapes) > 1:
+        raise ValueError("basins: expected those of one task, got some of different shapes")
+    if not any(basin.mass > 0 for basin in basins):
+        raise ValueError("basins: expected one with a mass above 0, got none")
     checks.positive_integer("num_hidden", num_hidden)
     sizes: list = list(scale) if checks.is_list(scale) else [scale, scale]
     for size in sizes:
         checks.positive("scale", size)
     unit = 2 * float(expected_initial_strength(num_hidden, sizes))
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            "scale: expected that of both layers, for which the masses of the basins are, "
+            f"got {scale!r:.80}"
+        )
     starts = unit * np.array([basin.mass for basin in basins])
     s, d = (np.array([getattr(b, name) for b in basins]) for name in ("rate", "variance"))
     growing = starts > 0
@@ -63,7 +78,22 @@ def first_drop(
     if amount is None:
         amount = s[first] ** 2 / (4 * d[first])
     checks.positive("amount", amount)
-    return _time_of_drop(basins, s, starts, float(amount))
+    time = _time_of_drop(basins, s, starts, float(amount))
+    _warn_of_undecided(basins, time)
+    return time
+
+
+def _warn_of_undecided(basins: Sequence[Basin], time: float) -> None:
+    """Warn if masses in closed form, for which rates are far apart, are used for close ones."""
+    for fast in basins:
+        if fast.mass_error == 0 and any(0 < (fast.rate - b.rate) * time < 1 for b in basins):
+            warnings.warn(
+                "first_drop: isolated samples are nearly as fast as each other, and until then "
+                "neurons that are on for several serve them all: the time may be off by some ten "
+                "per cent",
+                stacklevel=3,
+            )
+            return
 
 
 def _time_of_drop(basins: Sequence[Basin], s, starts, amount: float) -> float:
@@ -85,6 +115,10 @@ def _time_of_drop(basins: Sequence[Basin], s, starts, amount: float) -> float:
         a = np.exp(logarithm)
         return amount - s @ a + a @ coupling @ a / 2
 
+    if missing(0, np.log(starts)) <= 0:
+        raise ValueError(
+            f"amount: expected more than what the initial weights explain, got {amount:.3g}"
+        )
     missing.terminal = True  # type: ignore[attr-defined]
     longest = np.max(np.abs(np.log(starts * np.diag(coupling) / s)) / s)  # twice the latest T½
     solution = solve_ivp(

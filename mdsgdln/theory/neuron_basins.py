@@ -19,10 +19,12 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
 from mdsgdln.theory.neuron_settling import settle
-from mdsgdln.theory.neuron_utility import _data, _pattern, _steepest
+from mdsgdln.theory.neuron_utility import FLAT, _data, _pattern, _steepest, drive
 
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
-STEADY, BUSY = 1e-4, 1e-3  # change of ln growth from round to round; share that may have more
+# Change of ln growth from round to round, over this growth; share of neurons that may have more.
+STEADY, BUSY = 1e-4, 1e-3
+SLOW = 0.2  # ln growth in a round, of 5 at most; slower than this neurons flicker
 COOLING = 200  # steps that shrink to 1e-4 of that: samples on a boundary stop chattering
 ROUNDING = 1e3  # times the precision of numbers: |wᵀx| that is zero
 LOST = 0.02  # share of the mass that may belong to no basin without a warning
@@ -39,7 +41,7 @@ class Basin(NamedTuple):
         variance: d = ‖relu(Xᵀŵ)‖²/P, so that alone it stops at the strength s/d.
         mass: A; a linear pathway has ½.
         share: of all random neurons, how many end here; the rest die.
-        mass_error: standard error of the mass, 0 where it is known in closed form.
+        mass_error: standard error of the mass, 0 where it is known in closed form, for t → ∞.
         climb: 0 at a maximum of the drive. Above 0 some samples on the boundary are parked: off for
             ever, although the drive would rise with them. NaN for more than 12 that push up.
         flatness: dimension of the directions with this gate that are equally fast: 1, unless the
@@ -72,7 +74,9 @@ def basins(
     direction is then replaced by the top vector of its face, which is exact. The sampling error of
     a mass is about 2/√neurons of it. A basin that no neuron finds is not in the list.
     The mass of a sample that is orthogonal to all others, in inputs and residual, is known:
-    3/16 + 1/(8π), times 5/8 for each such sample that is faster.
+    3/16 + 1/(8π), times 5/8 for each such sample that is faster. A neuron that is on for two
+    grows for both, and belongs to the faster one only when e^{(s₁−s₂)t} is large: until then the
+    slower one has more than this, and ``first_drop`` warns.
 
     Args:
         task: with inputs X; a bias is a row of ones.
@@ -81,36 +85,44 @@ def basins(
         num_neurons: how many are followed.
 
     Raises:
-        ValueError: a wrong shape, a bad key, or a residual that drives no neuron.
+        ValueError: a wrong shape, a bad key, a residual that drives no neuron, or so few neurons
+            that all of them die.
     """
     inputs, residual = _data(task, residual)
     checks.random_key("key", key)
     checks.positive_integer("num_neurons", num_neurons)
-    size = np.linalg.norm(residual, 2) * np.linalg.norm(inputs, 2)
-    if size == 0:
+    acts = _not_zero(inputs) & _not_zero(residual)  # the other samples push no neuron
+    if not acts.any():
         raise ValueError("residual: expected one that drives some neuron, got zeros")
     # Directions that no input or residual has do not move: they are left out, after the draw, so
     # that no basis changes which neurons are drawn.
-    (left, reduced), (left_out, answers) = _reduced(inputs), _reduced(residual)
+    (left, reduced), (left_out, answers) = (
+        _reduced(vectors[:, acts]) for vectors in (inputs, residual)
+    )
     drawn = jax.random.normal(key, (num_neurons, len(inputs) + len(residual)))
     w, u = np.split(np.asarray(drawn, float), [len(inputs)], axis=1)
     start = np.concatenate([w @ left, u @ left_out], axis=1)
-    before, end, rounds, cold = _flow(*map(jnp.asarray, (start, reduced, answers)))
+    before, end, cold = _flow(*map(jnp.asarray, (start, reduced, answers)))
     w, u = np.split(np.asarray(cold, float), [len(reduced)], axis=1)
     tops, group, flatness = settle(reduced, answers, w, ROUNDING * float(jnp.finfo(cold.dtype).eps))
     _warn_of_lost(w, u, reduced, answers, group)
-    # Of the length of z, what lies along the basin: ln c + ρ · rounds, ρ the growth in a round.
+    # Of the length of z, what lies along the basin: ln c + ρt, ρ the growth in the unit of time.
     ahead = np.concatenate([tops, _outputs(reduced, answers, tops)], axis=1) / np.sqrt(2)
-    early, late = (_along(ahead, state) for state in (before, end))
+    (early, start_time), (late, time) = (_along(ahead, state) for state in (before, end))
     found = []
     for number in range(len(flatness)):
         members = group == number
-        grown = late - int(rounds) * np.median((late - early)[members])  # ln c
+        rate = np.median(((late - early) / (time - start_time))[members])
+        grown = late - rate * time  # ln c
         # Directions stand for Gaussian z, ⟨‖z‖²⟩ = N_in + N_out, and c² is as large as ‖z‖².
         part = np.where(members, np.exp(2 * np.where(members, grown, 0)), 0) * ahead.shape[1] / 2
+        if not part.any():  # all its neurons still shrink: their u points away
+            continue
         mean = part @ tops
         direction = left @ (mean / np.linalg.norm(mean))
         found.append(_basin(inputs, residual, direction, part, members.mean(), flatness[number]))
+    if not found:
+        _explain_death(task, residual, drawn[:, : len(inputs)])
     found = sorted(found, key=lambda basin: -basin.rate)
     return _closed(inputs, residual, found)
 
@@ -119,14 +131,16 @@ def basins(
 def _flow(
     z: Float[Array, "N k"], inputs: Float[Array, "n P"], residual: Float[Array, "m P"]
 ) -> tuple:
-    """Follow neurons z = (w, u), k = n + m, from their directions on, by the midpoint rule.
+    """Follow neurons z = (w, u), k = n + m, from their directions on, by Heun's rule.
 
+    The slope at both ends of a step is used, so that none that leaves a gate is without effect.
     X and R have norm 1 here and time runs in units of P/(‖X‖‖R‖), so that no rate is above 1.
-    Rounds end when nearly all neurons grow steadily.
+    Where only weak samples are on, no rate is above Σ_on ‖r_i‖‖x_i‖: such a neuron takes longer
+    steps, as its clock is its own. Rounds end when nearly all neurons grow steadily.
 
     Returns:
-        z = (w, u) of length 1, (N, n + m), and ln of its growth, (N, 1), before and after the last
-        round; the number of rounds; and z after further steps that shrink.
+        z = (w, u) of length 1, (N, n + m), ln of its growth and its time, (N, 1), before and after
+        the last round; and z after further steps that shrink.
     """
     rows = len(inputs)
     # Parked samples have wᵀx → 0 from below, and rounding must not turn them on.
@@ -139,35 +153,72 @@ def _flow(
         push, activity = jnp.where(on, u @ residual, 0), jnp.where(on, activity, 0)
         return jnp.concatenate([push @ inputs.T, activity @ residual.T], axis=1)
 
-    def step(state, size):
-        z, growth = state
-        new = z + size * velocity(z + size / 2 * velocity(z))
-        stretch = jnp.linalg.norm(new, axis=1, keepdims=True)
-        return (new / stretch, growth + jnp.log(stretch)), None
+    def largest(z):
+        return _largest_rate(z[:, :rows] @ inputs > least[None, :], inputs, residual)
 
-    state = z / jnp.linalg.norm(z, axis=1, keepdims=True), jnp.zeros((len(z), 1))
+    def step(state, size):
+        z, growth, time = state
+        first, most = velocity(z), largest(z)
+        # A strong sample may turn on at the end of the step.
+        most = jnp.maximum(most, largest(z + size / most * first))
+        size = size / most
+        new = z + size / 2 * (first + velocity(z + size * first))
+        stretch = jnp.linalg.norm(new, axis=1, keepdims=True)
+        return (new / stretch, growth + jnp.log(stretch), time + size), None
+
+    zero = jnp.zeros((len(z), 1))
+    state = z / jnp.linalg.norm(z, axis=1, keepdims=True), zero, zero
 
     def one_round(carry):
-        _, (z, growth), grew, _, count = carry
-        new, _ = jax.lax.scan(step, (z, growth), jnp.full(ROUND, STEP))
-        busy = jnp.mean(jnp.abs(new[1] - growth - grew) > STEADY)
-        return (z, growth), new, new[1] - growth, busy, count + 1
+        _, state, grew, _, count = carry
+        new, _ = jax.lax.scan(step, state, jnp.full(ROUND, STEP))
+        grows = new[1] - state[1]
+        least = STEADY * jnp.maximum(jnp.abs(grows), SLOW)
+        busy = jnp.mean(jnp.abs(grows - grew) > least)
+        return state, new, grows, busy, count + 1
 
     def goes_on(carry):
         _, _, _, busy, count = carry
         return (busy > BUSY) & (count < MOST_ROUNDS)
 
     carry = state, state, jnp.full_like(state[1], jnp.inf), 1.0, 0
-    before, end, _, _, count = jax.lax.while_loop(goes_on, one_round, carry)
-    (cold, _), _ = jax.lax.scan(step, end, STEP * jnp.logspace(0, -4, COOLING))
-    return before, end, count, cold
+    before, end, *_ = jax.lax.while_loop(goes_on, one_round, carry)
+    (cold, _, _), _ = jax.lax.scan(step, end, STEP * jnp.logspace(0, -4, COOLING))
+    return before, end, cold
 
 
-def _along(ahead: Float[np.ndarray, "N k"], state: tuple) -> Float[np.ndarray, " N"]:
-    """Return ln of how far neurons have grown in a direction of length 1."""
-    z, growth = (np.asarray(part, float) for part in state)
+def _largest_rate(on, inputs, residual) -> Float[Array, "N 1"]:
+    """Return a bound of the rates of neurons that are on for some samples; X and R have norm 1."""
+    sizes = jnp.linalg.norm(inputs, axis=0) * jnp.linalg.norm(residual, axis=0)
+    bound = jnp.minimum(on @ sizes, 1.0)
+    return jnp.where(bound > 0, bound, 1.0)[:, None]
+
+
+def _not_zero(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
+    """Return which columns are not zero, up to rounding of the largest."""
+    lengths = np.linalg.norm(vectors, axis=0)
+    return lengths > FLAT * lengths.max()
+
+
+def _along(ahead: Float[np.ndarray, "N k"], state: tuple) -> tuple:
+    """Return ln of how far neurons have grown in a direction of length 1, and their times, (N,)."""
+    z, growth, time = (np.asarray(part, float) for part in state)
     projected = np.sum(ahead * z, axis=1)
-    return growth[:, 0] + np.log(np.maximum(projected, 1e-300))
+    return growth[:, 0] + np.log(np.maximum(projected, 1e-300)), time[:, 0]
+
+
+def _explain_death(task: Task, residual: Float[np.ndarray, "m P"], drawn: Array) -> None:
+    """Raise ``ValueError`` that says why no neuron grows."""
+    w = np.concatenate([drawn, -drawn])
+    size = np.linalg.norm(residual, 2) * np.linalg.norm(task.inputs, 2) / task.num_samples
+    if (drive(task, w, residual) <= FLAT * size).all():
+        raise ValueError(
+            "residual: expected one that drives some neuron, got one that cancels for all "
+            f"{len(w)} directions tried"
+        )
+    raise ValueError(
+        f"num_neurons: expected enough for some to live, got {len(drawn)}, all of which died"
+    )
 
 
 def _reduced(
@@ -175,7 +226,7 @@ def _reduced(
 ) -> tuple[Float[np.ndarray, "n rank"], Float[np.ndarray, "rank P"]]:
     """Return a basis of the span of some columns, and these in it, scaled to norm 1."""
     left, s, right = np.linalg.svd(vectors, full_matrices=False)
-    rank = int(np.sum(s > 1e-9 * s[0]))
+    rank = int(np.sum(s > FLAT * s[0]))
     return left[:, :rank], (s[:rank, None] / s[0]) * right[:rank]
 
 
@@ -239,7 +290,9 @@ def _isolated(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
 def _warn_of_lost(w, u, inputs, residual, group) -> None:
     """Warn if neurons that grow have not come near a maximum."""
     activity = np.maximum(w @ inputs, 0)
-    growing = np.sum((u @ residual) * activity, axis=1) > 1e-3  # dead ones flicker at 1e-4
+    most = np.asarray(_largest_rate(activity > 0, inputs, residual))[:, 0]
+    # dead ones flicker at 1e-4
+    growing = np.sum((u @ residual) * activity, axis=1) > 1e-3 * most
     lost = np.mean(growing & (group < 0))
     if lost > LOST:
         warnings.warn(

@@ -8,9 +8,8 @@ from jaxtyping import Bool, Float, Int
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
-from mdsgdln.theory.neuron_utility import _data, _kernel, _pattern, _steepest
+from mdsgdln.theory.neuron_utility import FLAT, _data, _kernel, _pattern, _steepest
 
-FLAT = 1e-9  # shorter than this, of length 1 once, a vector is zero
 MOST_SAMPLES = 16
 
 
@@ -22,9 +21,9 @@ class Candidate(NamedTuple):
         boundary: those with wᵀx = 0, shape (P,).
         rate: s, the largest singular value of Σ^yx(g) Π_B; it is the drive f(w).
         flatness: dimension of its top space. From 2 on w is one of a family.
-        climb: slope with which f still rises; where it is above 0 this is no local maximum. NaN
-            where more than 12 samples on the boundary push up.
-        input_weights: w of length 1, shape (N_in,).
+        climb: slope with which f still rises at ``input_weights``; where it is above 0 these are no
+            local maximum. NaN where more than 12 samples on the boundary push up.
+        input_weights: w of length 1, shape (N_in,); one of many where flatness is 2 or more.
     """
 
     gate: Bool[np.ndarray, " P"]
@@ -48,7 +47,8 @@ def faces(inputs: Numbers) -> Int[np.ndarray, "F P"]:
         ValueError: a wrong shape, or too many samples.
     """
     checks.known("inputs", inputs)
-    inputs = np.asarray(checks.finite_array("inputs", inputs, 2, "(N_in, P)"), float)
+    checks.finite_array("inputs", inputs, 2, "(N_in, P)")
+    inputs = np.asarray(inputs, float)  # not by way of JAX: rounded, dependent inputs are not so
     if inputs.shape[1] > MOST_SAMPLES:
         raise ValueError(f"inputs: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
     return _faces(_coordinates(inputs).T)[0]
@@ -57,8 +57,13 @@ def faces(inputs: Numbers) -> Int[np.ndarray, "F P"]:
 def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
     """Return all faces with a fastest direction of their own, the fastest first.
 
-    Every local maximum of the drive is among those with climb 0, and the first one is the largest:
-    f of any candidate is a value of f, so no climb needs to be known to find the *winner*.
+    The first one is the largest: f of any candidate is a value of f, so no climb needs to be known
+    to find the *winner*. A local maximum whose top space has one dimension is among those with
+    climb 0. Where the top space is larger, climb is that of the returned w alone: another w of
+    this face and space may be a maximum where it is not.
+
+    In JAX's single precision, inputs are rounded before they come here: dependent ones may then
+    count as independent, which lists faces that do not exist.
 
     Args:
         task: at most 16 samples.
@@ -122,7 +127,7 @@ def _inside(
 def _coordinates(inputs: Float[np.ndarray, "N_in P"]) -> Float[np.ndarray, "rank P"]:
     """Return the inputs in an orthonormal basis of their span: the rest of w meets none of them."""
     left, s, _ = np.linalg.svd(inputs, full_matrices=False)
-    return left[:, s > 1e-9 * s.max(initial=0)].T @ inputs
+    return left[:, s > FLAT * s.max(initial=0)].T @ inputs
 
 
 def _faces(

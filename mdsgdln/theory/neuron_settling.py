@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.sparse.csgraph import connected_components
 
-from mdsgdln.theory.neuron_utility import _kernel, _pattern, _steepest
+from mdsgdln.theory.neuron_utility import FLAT, _kernel, _pattern, _steepest
 
 NEAR = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0  # |wᵀx| that may be a boundary's, one after the other
 CLOSE, SAME_FACE = 0.97, 0.3  # cosine of a neuron and its maximum; less, if in one face with it
@@ -92,6 +92,8 @@ def _groups(
     signs[~settled] = 2
     patterns, which = np.unique(signs, axis=0, return_inverse=True)
     kept = (patterns != 2).all(axis=1)
+    if not kept.any():
+        return group, []
     patterns, flatness, rate = patterns[kept], np.ones(kept.sum(), int), np.zeros(kept.sum())
     for number, old in enumerate(np.flatnonzero(kept)):
         members = which.ravel() == old
@@ -116,11 +118,12 @@ def _settled(
     The face is that of w, ``boundary`` added. Its top vector may lie on another face; that one's is
     then taken, until nothing changes. None if w is dead, or if this goes in circles.
     """
+    size = np.linalg.norm(residual, 2) * np.linalg.norm(inputs, 2)
     on = (w @ inputs > 0) & ~boundary
     for _ in range(20):
         basis = _kernel(inputs[:, boundary])
         _, s, right = np.linalg.svd((residual * on) @ inputs.T @ basis)
-        if not s.size or s[0] == 0:
+        if not s.size or s[0] <= FLAT * size:  # what cancels is a rounding error, not 0
             return None
         multiplicity = int(np.sum(s > s[0] * (1 - 1e-7)))
         top = basis @ right[:multiplicity].T

@@ -13,15 +13,16 @@ of B, and Σ^yx(g) = (1/P) Σ_{i∈g} r_i x_iᵀ. All weights with one gate and 
 2. On a face f(w) = ‖Σ^yx(g) w‖ / ‖w‖. A quadratic form on a sphere has no local maximum but the
    largest, so at a maximum w is in the top right singular space of Σ^yx(g) Π_B, and f(w) = s is its
    largest singular value.
-3. With ‖w‖ = ‖u‖ = 1, β_i = uᵀr_i/P and c = Σ^yx(g)ᵀu − s w, the slope of f in direction δ is
-   cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ). Condition (C): it is nowhere above 0. That is, for every set A of
-   samples of B with β_i > 0, c + Σ_{i∈A} β_i x_i = Σ_{i∈B, β_i<0} θ_i |β_i| x_i for some
-   0 ≤ θ_i ≤ 1. A maximum has it. With 2, and where the slope is below 0 in every direction that
-   leaves the face, it suffices; where some slope is 0, second order decides.
+3. With s > 0, ‖w‖ = 1, u = Σ^yx(g) w/s, β_i = uᵀr_i/P and c = Σ^yx(g)ᵀu − s w, the slope of f
+   in direction δ is cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ). Condition (C): it is nowhere above 0. That is,
+   for every set A of samples of B with β_i > 0, c + Σ_{i∈A} β_i x_i = Σ_{i∈B, β_i<0} θ_i |β_i| x_i
+   for some 0 ≤ θ_i ≤ 1. A maximum has it. With 2, and where the slope is below 0 in every direction
+   that leaves the face, it suffices; where some slope is 0, second order decides.
 4. Gradient flow ends at such maxima, or next to a sample that is *parked*: off for ever, its
-   wᵀx → 0 from below beside ‖w‖, although f would rise if it were on. That needs
-   an input orthogonal to Σ_{i∈g} β_i x_i, as one-hot inputs are. (C) then holds for δ with
-   x_iᵀδ ≤ 0 for parked i.
+   wᵀx → 0 from below beside ‖w‖, although f would rise if it were on. That needs an input
+   orthogonal to the push of all others, Σ_{i∈g} β_i x_i and what the samples add along whose
+   boundaries the neuron slides, as one-hot inputs are. (C) then holds for δ with x_iᵀδ ≤ 0 for
+   parked i.
 """
 
 from itertools import chain, combinations
@@ -33,6 +34,7 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
 
+FLAT = 1e-9  # shorter than this, of length 1 once, a vector is zero
 BOUNDARY = 1e-6  # |wᵀx| ≤ this ‖w‖‖x‖: the sample counts as on the boundary
 MOST_UP = 12  # samples of B with β > 0 whose subsets are tried
 
@@ -154,7 +156,7 @@ def _pattern(
 def _kernel(vectors: Float[np.ndarray, "N_in k"]) -> Float[np.ndarray, "N_in m"]:
     """Return an orthonormal basis of what is orthogonal to several vectors: the range of Π_B."""
     left, s, _ = np.linalg.svd(vectors) if vectors.size else (np.eye(len(vectors)), np.zeros(0), 0)
-    rank = int(np.sum(s > 1e-9 * s.max(initial=0)))
+    rank = int(np.sum(s > FLAT * s.max(initial=0)))
     return left[:, rank:]
 
 
@@ -169,9 +171,10 @@ def _data(
         return inputs, np.asarray(task.targets, float)
     checks.known("residual", residual)
     residual = checks.finite_array("residual", residual, 2, "(N_out, P)")
-    if residual.shape[1] != inputs.shape[1]:
+    if residual.shape != task.targets.shape:
         raise ValueError(
-            f"residual: expected one column per sample, {inputs.shape[1]}, got {residual.shape[1]}"
+            "residual: expected the shape of the targets (N_out, P), "
+            f"{task.targets.shape}, got {residual.shape}"
         )
     return inputs, np.asarray(residual, float)
 

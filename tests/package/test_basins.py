@@ -68,6 +68,13 @@ def test_faces_are_what_linear_programming_finds(name):
     assert {tuple(row) for row in found.tolist()} == expected
 
 
+def test_faces_are_exact_in_single_precision():
+    """Three samples on one line and one beside it, which rounding would take apart."""
+    inputs = [[0.1, 0.3, -0.7, -0.13], [0.2, 0.6, -1.4, 0.3], [0.7, 2.1, -4.9, 0.1]]
+    with jax.enable_x64(False):
+        assert len(theory.faces(inputs)) == 9
+
+
 # Condition (C) ----------------------------------------------------------------------------------
 
 
@@ -308,6 +315,79 @@ def test_rounding_wakes_no_parked_sample():
     assert 0.9 < parked.rate / found[0].rate < 1 and parked.share > 0.15
 
 
+SMALL_INTEGERS = {  # whose correlations cancel up to rounding on some gate
+    "three": ([[-1, 1, 1], [1, 1, 1], [0, 0, 1]], [[0, 2, -1], [0, 2, -2]]),
+    "five": ([[0, 0, -1, -1, 0], [0, -1, 0, 1, 0]], [[-1, 2, -2, -1, 2]]),
+    "six": (
+        [[0, 0, -1, -1, 0, 1], [0, -1, 0, -1, -1, 1]],
+        [[-1, -1, 0, 1, 2, -2], [1, 1, 1, 0, 1, 2]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SMALL_INTEGERS)
+def test_gates_on_which_the_residual_cancels(name):
+    task = tasks.Task(*SMALL_INTEGERS[name])
+    found = theory.basins(task, key=KEY, num_neurons=128)
+    assert found
+    for basin in found:
+        assert basin.rate > 1e-6 and basin.mass > 0
+        assert np.isfinite(basin.input_weights).all() and np.isfinite(basin.mass)
+        np.testing.assert_allclose(np.linalg.norm(basin.output_weights), 1)
+
+
+@pytest.mark.parametrize(
+    "inputs, targets, name",
+    [
+        ([[1, 1, 1], [2, 2, 2]], [[0.1, 0.2, -0.3]], "residual"),
+        ([[1, 1], [2, 2]], [[1, -1]], "residual"),
+        ([[1.0]], [[1.0]], "num_neurons"),
+    ],
+)
+def test_no_neuron_that_lives_is_named(inputs, targets, name):
+    keys = [KEY] if name == "residual" else jax.random.split(KEY, 8)
+    dead = 0
+    for key in keys:
+        try:
+            theory.basins(tasks.Task(inputs, targets), key=key, num_neurons=1)
+        except BAD_INPUT as error:
+            assert str(error).startswith(f"{name}: ")
+            dead += 1
+    assert dead
+
+
+def gaussian_task(rng, num_samples=10):
+    signs = rng.choice([-1.0, 1.0], size=(2, num_samples))
+    return rng.normal(size=(3, num_samples)), signs
+
+
+def test_samples_without_a_residual_change_units_alone():
+    """They neither push a neuron nor set the time that it is followed."""
+    rng = np.random.default_rng(0)
+    inputs, targets = gaussian_task(rng)
+    large = np.hstack([inputs, 300 * rng.normal(size=(3, 2)), np.zeros((3, 1))])
+    more = np.hstack([targets, np.zeros((2, 2)), np.ones((2, 1))])
+    alone = theory.basins(tasks.Task(inputs, targets), key=KEY, num_neurons=256)
+    found = theory.basins(tasks.Task(large, more), key=KEY, num_neurons=256)
+    np.testing.assert_allclose([b.rate for b in found], [b.rate * 10 / 13 for b in alone])
+    np.testing.assert_allclose([b.mass for b in found], [b.mass for b in alone], rtol=1e-6)
+
+
+def test_one_strong_sample_takes_three_eighths_of_the_others():
+    inputs, targets = gaussian_task(np.random.default_rng(1))
+    alone = theory.basins(tasks.Task(inputs, targets), key=KEY, num_neurons=512)
+    task = tasks.Task(
+        np.block([[inputs, np.zeros((3, 1))], [np.zeros((1, 10)), 1]]),
+        np.block([[targets, np.zeros((2, 1))], [np.zeros((1, 10)), 3000]]),
+    )
+    strong, *others = theory.basins(task, key=KEY, num_neurons=512)
+    assert strong.mass == pytest.approx(ISOLATED) and len(others) == len(alone)
+    for basin, before in zip(others, alone, strict=True):
+        assert basin.rate == pytest.approx(before.rate * 10 / 11, rel=1e-6)
+        spread = np.hypot(basin.mass_error, 5 / 8 * before.mass_error)
+        assert abs(basin.mass - 5 / 8 * before.mass) < 4 * spread
+
+
 # First drop -------------------------------------------------------------------------------------
 
 
@@ -348,12 +428,45 @@ def test_large_weights_warn():
         theory.first_drop(basin, 500, 0.02)
 
 
+def test_rates_too_close_to_decide_warn():
+    task = tasks.Task(np.eye(4), np.diag(1 - 0.05 * np.arange(4)))
+    found = theory.basins(task, key=KEY, num_neurons=64)
+    assert [b.mass_error for b in found] == [0] * 4
+    with pytest.warns(UserWarning, match="nearly as fast"):
+        theory.first_drop(found, 400, 1e-3)
+    apart = theory.basins(tasks.Task(np.eye(2), np.diag([2.0, 1.0])), key=KEY, num_neurons=64)
+    theory.first_drop(apart, 400, 1e-3)
+
+
+def test_climb_of_a_flat_face_is_that_of_one_of_its_vectors():
+    task = tasks.Task(np.eye(4), [[1, 0, 1, -1], [0, 1, -0.5, 0.2]])
+    flat = [found for found in theory.candidates(task) if found.flatness > 1]
+    assert flat
+    for found in flat:
+        assert theory.climb(task, [found.input_weights])[0] == pytest.approx(found.climb)
+
+
+def test_first_drop_names_what_is_wrong():
+    found = theory.basins(tasks.xor(1.0), key=KEY, num_neurons=64)
+    other = theory.basins(tasks.Task(np.eye(2), np.eye(2)), key=KEY, num_neurons=64)
+    for basins, scale, amount, message in [
+        (found, 1e-3, 1e-12, "amount: expected more than what the initial"),
+        (found, (1e-3, 1e-4), None, "scale: expected that of both layers"),
+        (found + other, 1e-3, None, "basins: expected those of one task"),
+        ([b._replace(mass=0.0) for b in found], 1e-3, None, "basins: .* a mass above 0"),
+    ]:
+        with pytest.raises(BAD_INPUT, match=message):
+            theory.first_drop(basins, 10, scale, amount)
+
+
 def test_bad_input_is_named():
     task = random_task(0)
     with pytest.raises(BAD_INPUT, match="residual"):
         theory.basins(task, np.zeros((2, 8)), key=KEY)
     with pytest.raises(BAD_INPUT, match="residual"):
         theory.drive(task, np.eye(3), np.ones((2, 5)))
+    with pytest.raises(BAD_INPUT, match="residual"):
+        theory.drive(task, np.eye(3), np.ones((3, 8)))
     with pytest.raises(BAD_INPUT, match="input_weights"):
         theory.climb(task, np.zeros((1, 3)))
     with pytest.raises(BAD_INPUT, match="output_weights"):

@@ -112,6 +112,7 @@ def test_page(page, address, name):
     page.goto(f"{address}/{name}", wait_until="load")
     page.wait_for_function("() => document.readyState === 'complete' && document.body")
     page.wait_for_load_state("networkidle")
+    page.add_style_tag(content="*, *::before, *::after { transition: none !important; }")
     page.evaluate("() => window.MathJax?.startup?.promise?.then(() => true)")
     page.evaluate(UNFOLD)
     page.wait_for_timeout(400)  # what unfolds fades in
@@ -132,6 +133,6 @@ def test_page(page, address, name):
     found += [f"formula wider than the page: {text}" for text in page.evaluate(WIDE_FORMULA)]
     for theme, rules in (("light", []), ("dark", COLOURS)):
         page.evaluate(SET_THEME, theme)
-        page.wait_for_timeout(300)  # colours fade
+        page.wait_for_timeout(300)  # until the theme has changed
         found += [f"axe, {theme}, {text}" for text in page.evaluate(RUN_AXE, rules)]
     assert not found, "\n".join(found)

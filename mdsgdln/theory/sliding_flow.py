@@ -237,6 +237,7 @@ class _State:
     repelled: Array
 
 
+@jax.jit  # one program instead of thirty small ones
 def _begin(w, v, inputs, targets) -> _State:
     """Return the state at the beginning."""
     activity = inputs.T @ w

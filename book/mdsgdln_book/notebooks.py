@@ -8,6 +8,7 @@ Outputs are those of an executed copy, if there is one.
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
@@ -15,11 +16,8 @@ from types import MappingProxyType
 import jupytext
 import nbformat
 
-from mdsgdln_book import numbers
-
 NAMES = {"prf:proof": "Proof", "solution": "Solution", "interactive": "Interactive figure"}
 RECORD = "application/papermill.record"  # a value that the ledger shows
-CLAIM = "claim:"  # before the name of a claim, among what references show
 FOLDED = {  # how a notebook shows what a page hides
     "hide-input": {"source_hidden": True},
     "remove-input": {"source_hidden": True},
@@ -57,8 +55,8 @@ def to_notebook(
     path: Path,
     repository: str = "",
     commit: str = "",
+    known: Mapping[str, str] = MappingProxyType({}),
     executed: nbformat.NotebookNode | None = None,
-    values: Mapping[str, str] = MappingProxyType({}),
 ) -> nbformat.NotebookNode:
     """The chapter; its first cell knows the repository, if there is one.
 
@@ -66,15 +64,15 @@ def to_notebook(
         path: the chapter.
         repository: its address.
         commit: which one to install.
+        known: what references show, by label (``numbers.shown``); the title of a page under
+            "page:name", and what was measured of a claim under "claim:id".
         executed: a copy whose code cells have outputs; without it the notebook has none.
-        values: what was measured, by claim.
     """
     source = jupytext.read(path)
-    known = {f"{CLAIM}{id}": value for id, value in values.items()} | numbers.shown(path.parent)
     install = FROM_REPOSITORY if repository else FROM_WHEELS
     first = INSTALL.format(install=install.format(repository=repository, commit=commit))
     cells = [nbformat.v4.new_code_cell(first.rstrip())]
-    siblings = {page.stem for page in path.parent.glob("*.md")}
+    siblings = pages(path.parent)
     copies = iter([cell for cell in executed.cells if cell.cell_type == "code"] if executed else [])
     for cell in source.cells:
         if cell.cell_type == "markdown":
@@ -92,14 +90,19 @@ def to_notebook(
             text = plain(" ".join(figure["caption"].split()), siblings, known)
             name = known.get(figure.get("name"), "Figure")
             cells.append(nbformat.v4.new_markdown_cell(f"**{name}.** {text}"))
-    chapter = numbers.pages().get(path.stem)
-    if chapter:
-        title = next(cell for cell in cells[1:] if cell.source.startswith("# "))
-        title.source = title.source.replace("# ", f"# {chapter}. ", 1)
+    if title := known.get(f"page:{path.stem}"):
+        cell = next(cell for cell in cells[1:] if cell.source.startswith("# "))
+        cell.source = re.sub("^# .*", lambda _: f"# {title}", cell.source, count=1)
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+@cache
+def pages(book: Path) -> frozenset[str]:
+    """The names of all pages."""
+    return frozenset(page.stem for page in book.glob("*.md"))
 
 
 def recorded(executed: nbformat.NotebookNode) -> dict[str, float]:
@@ -137,7 +140,7 @@ def plain(
     text = "\n".join(unfold(TARGET.sub("", text).split("\n"), known))
     text = LABELLED.sub(lambda m: rf"\tag{{{known.get(m['label'], m['label'])}}}$$", text)
     text = ROLE.sub(lambda match: role_text(match, known), text)
-    return LINK.sub(lambda match: link_text(match, siblings), text)
+    return LINK.sub(lambda match: link_text(match, siblings, known), text)
 
 
 def unfold(lines: list[str], known: Mapping[str, str]) -> list[str]:
@@ -204,7 +207,7 @@ def role_text(match: re.Match, known: Mapping[str, str]) -> str:
     if role == "eq":
         return f"({known.get(text, text)})"
     if role in ("claim", "measured", "null"):
-        value = known.get(f"{CLAIM}{text}") if role == "measured" else None
+        value = known.get(f"claim:{text}") if role == "measured" else None
         return "" if role == "claim" else value or "(value in the ledger)"
     if role.startswith("cite"):
         keys = [re.sub(r"\D", "", key) for key in text.split(",")]
@@ -215,8 +218,9 @@ def role_text(match: re.Match, known: Mapping[str, str]) -> str:
     return text
 
 
-def link_text(match: re.Match, siblings: set[str]) -> str:
+def link_text(match: re.Match, siblings: set[str], known: Mapping[str, str]) -> str:
     """A link between chapters, as one between notebooks; other places of the book by their name."""
     name, place = match["name"], match["place"] or ""
-    shown = match["text"] or (name or place).replace("_", " ")
+    title = known.get(f"page:{name}", (name or place).replace("_", " "))
+    shown = match["text"] or title
     return f"[{shown}]({name}.ipynb)" if name in siblings else shown

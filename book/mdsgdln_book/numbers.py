@@ -25,6 +25,7 @@ DIRECTIVE = re.compile(
 OPTION = re.compile(r"^ *:(?:label|name): *(\S+) *$", re.MULTILINE)
 CELL = re.compile(r"^ *`{3,}\{code-cell\}.*\n---\n(?P<header>(?:.*\n)*?)---\n", re.MULTILINE)
 LABELLED = re.compile(r"\$\$ *\((?P<label>[\w-]+)\) *$", re.MULTILINE)
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 SECTION = re.compile(r"^\((?P<label>[\w-]+)\)=\n+#+ (?P<title>.+)$", re.MULTILINE)
 
 
@@ -57,7 +58,10 @@ def labels(text: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def shown(book: Path = BOOK, toc: Path = TOC) -> Mapping[str, str]:
-    """What a reference to a label shows: a name and its number, or the title of a section."""
+    """What a reference to a label shows: a name and its number, or the title of a section.
+
+    Titles of pages, with their numbers, are under "page:name".
+    """
     found, unnumbered = {}, Counter()
     known = pages(toc)
     others = [page.stem for page in sorted(book.glob("*.md")) if page.stem not in known]
@@ -67,6 +71,8 @@ def shown(book: Path = BOOK, toc: Path = TOC) -> Mapping[str, str]:
             continue
         text = path.read_text(encoding="utf8")
         counts = Counter() if chapter else unnumbered
+        if title := TITLE.search(text):
+            found[f"page:{name}"] = ". ".join(filter(None, [chapter, title[1]]))
         found |= {match["label"]: match["title"] for match in SECTION.finditer(text)}
         for kind, label in labels(text):
             counts[kind] += 1

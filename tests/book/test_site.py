@@ -224,6 +224,8 @@ Move it.
 Try {numref}`fig-b`, {prf:ref}`a-lemma` and {ref}`a-place`.
 ```
 
+See [](race_law.md).
+
 ```{solution} a-exercise
 Done.
 ```
@@ -233,11 +235,9 @@ Done.
 def test_notebooks_have_the_numbers_of_the_book(tmp_path):
     (tmp_path / "race_law.md").write_text(NUMBERED)
     (tmp_path / "other.md").write_text("```{prf:lemma} Alone\n:label: b-lemma\nIt is.\n```\n")
-    chapter = numbers.pages()["race_law"]
-    code, *text = [
-        cell.source for cell in notebooks.to_notebook(tmp_path / "race_law.md").cells[1:]
-    ]
-    text = "\n".join([code, *text])
+    chapter, known = numbers.pages()["race_law"], numbers.shown(tmp_path)
+    notebook = notebooks.to_notebook(tmp_path / "race_law.md", known=known)
+    text = "\n".join(cell.source for cell in notebook.cells[1:])
     for words in (
         f"# {chapter}. Two things",
         f"**Lemma {chapter}.1 (Small steps).**",
@@ -247,10 +247,11 @@ def test_notebooks_have_the_numbers_of_the_book(tmp_path):
         f"**Fig. {chapter}.2.** *See the page.*",
         f"**Exercise {chapter}.1 (A try).**",
         f"Try Fig. {chapter}.2, Lemma {chapter}.1 and Where it is.",
+        f"See [{chapter}. Two things](race_law.ipynb).",
         f"<summary>Solution to Exercise {chapter}.1</summary>",
     ):
         assert words in text
-    assert numbers.shown(tmp_path)["b-lemma"] == "Lemma 1"
+    assert known["b-lemma"] == "Lemma 1"
 
 
 def test_every_reference_has_a_number():
@@ -263,7 +264,8 @@ def test_every_reference_has_a_number():
 def test_notebooks_have_the_chapters_code(name):
     path = references.chapters()[name]
     copy = nbformat.read(references.REFERENCES / f"{name}.ipynb", as_version=4)
-    notebook = notebooks.to_notebook(path, "https://example.org/a/b", "0123abc", copy)
+    known = numbers.shown()
+    notebook = notebooks.to_notebook(path, "https://example.org/a/b", "0123abc", known, copy)
     first, *cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert '"mdsgdln @ git+https://example.org/a/b@0123abc"' in first.source
     assert '"mdsgdln-book @ git+https://example.org/a/b@0123abc#subdirectory=book"' in first.source

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import nbformat
 
 from mdsgdln._results import git
-from mdsgdln_book import dependencies
+from mdsgdln_book import dependencies, numbers
 from mdsgdln_book.extensions.figure_menu import executed
 from mdsgdln_book.extensions.marks import printed
 from mdsgdln_book.notebooks import DISTRIBUTIONS, recorded, to_notebook
@@ -108,9 +108,11 @@ def write_notebooks(folder: Path) -> None:
         path.unlink()
     source = {"repository": repository(), "commit": commit()}
     found = copies()
-    values = {id: printed(value) for each in found.values() for id, value in recorded(each).items()}
+    known = dict(numbers.shown())
+    for each in found.values():
+        known |= {f"claim:{id}": printed(value) for id, value in recorded(each).items()}
     for name, path in known_chapters().items():
-        notebook = to_notebook(path, **source, executed=found[name], values=values)
+        notebook = to_notebook(path, **source, known=known, executed=found[name])
         nbformat.write(notebook, folder / f"{name}.ipynb")
     if repository():
         (folder / "requirements.txt").write_text(REQUIREMENTS.format(**source), encoding="utf8")

@@ -7,9 +7,37 @@ import numpy as np
 
 from mdsgdln import discovery, tasks, theory
 from mdsgdln_book import tables
-from mdsgdln_book.experiments import imitation as imitation_runs, routes as route_runs
+from mdsgdln_book.experiments import (
+    finding_gates as finding_runs,
+    imitation as imitation_runs,
+    routes as route_runs,
+)
 
 FLOOR = 1e-8  # errors below it are drawn at it
+
+
+def clusters() -> dict:
+    """Return errors of networks with K clusters as gates, and with the gates that come back.
+
+    Errors of the outputs are over the mean of the smallest K; a row is a seed.
+    """
+    shown = []
+    for name, runs in tables.load("finding_gates").groupby("case", sort=False):
+        output, loss = (
+            np.stack(runs[f"plain_{kind}"].to_list()) for kind in ("output", "deviation")
+        )
+        unit = output[:, 0].mean()
+        found = {"output": runs["output"] / unit, "loss": runs["deviation"]}
+        shown.append(
+            {
+                "name": name,
+                "output": np.round(output / unit, 4).tolist(),
+                "loss": np.round(loss, 4).tolist(),
+                "found": {kind: errors.round(4).tolist() for kind, errors in found.items()}
+                | {"gates": runs["pathways"].tolist()},
+            }
+        )
+    return {"numbers": list(finding_runs.CLUSTERS), "tasks": shown}
 
 
 def imitation() -> dict:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from itertools import combinations
+from itertools import combinations, product
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,8 @@ SETTINGS = [(sigma, hidden) for sigma in (1e-6, 2e-4, 1e-2) for hidden in (4, 12
 def javascript():
     """A function that evaluates an expression of `Theory` and `x`; infinity comes as None."""
     engine = MiniRacer()
-    for name in ("theory", "gates", "lives", "reflection"):
+    parts = dict.fromkeys(part for parts in interactive.NEEDED.values() for part in parts)
+    for name in ("theory", *parts):
         engine.eval((interactive.SCRIPTS / f"{name}.js").read_text(encoding="utf8"))
 
     def evaluate(expression, x=None):
@@ -427,9 +428,51 @@ def test_no_pattern_beats_the_context_gate(javascript):
     same(max(best), javascript("Theory.contextGateDrive(4, 3, 2)"))
 
 
+CORNERS = np.array([[1, -1, 1, -1], [1, -1, -1, 1]])  # as in the figure of gates of four neurons
+
+
+@pytest.mark.parametrize("bias", [0, 1])
+@pytest.mark.parametrize(
+    "inputs, count",
+    [
+        (CORNERS, (9, 14)),
+        (tasks.xor(1.0).inputs, (15, 16)),
+        (tasks.contextual(3, 2, [np.eye(2)] * 3, np.eye(2)).inputs, (46, 46)),
+        (np.random.default_rng(4).integers(-2, 3, (3, 5)), None),
+        (np.random.default_rng(5).normal(size=(2, 5)), None),
+    ],
+)
+def test_gates_on_any_few_samples(javascript, inputs, count, bias):
+    """Every pattern: weights that have it exactly if the package says that there are some."""
+    inputs = np.concatenate([inputs, np.ones((bias, np.shape(inputs)[1]))])
+    num_samples = inputs.shape[1]
+    patterns = np.array(list(product((0, 1), repeat=num_samples)))
+    possible = gates.are_realisable(patterns, inputs)
+    found = javascript("x[1].map((on) => Theory.halfSpace(x[0], on))", [inputs.T, patterns])
+    parts = javascript("x[1].map((on) => Theory.conflictOf(x[0], on))", [inputs.T, patterns])
+    for on, w, part, can in zip(patterns, found, parts, possible, strict=True):
+        assert (w is not None) == (part is None) == can
+        if can:
+            np.testing.assert_array_equal(np.array(w) @ inputs > 1e-9, on)
+        else:
+            assert not gates.are_realisable(on[None, part], inputs[:, part])[0]
+            for left_out in part:
+                rest = [i for i in part if i != left_out]
+                assert not rest or gates.are_realisable(on[None, rest], inputs[:, rest])[0]
+        if count and not can:  # the words of the figure take this for granted
+            same = inputs[:, part] @ (2 * on[part] - 1)
+            np.testing.assert_array_equal(same, 0)
+        if count and can:
+            np.testing.assert_array_equal(w, np.round(w))
+    if count:
+        assert javascript("Theory.countHalfSpaces(x)", inputs.T) == possible.sum() == count[bias]
+
+
 def test_places():
     """A figure that there is not is named; data cannot end its own script."""
-    known = "contexts, curves, gate, imitation, modes, pathways, phase, race, routes, scale, slid"
+    known = (
+        "clusters, contexts, curves, gate, gating, imitation, modes, pathways, phase, race, routes"
+    )
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
     html = interactive.place("unfolding", {"name": "</script>"})._repr_html_()
@@ -507,7 +550,7 @@ def test_half_time_of_a_recorded_curve(javascript):
         assert found is None if np.isinf(expected) else abs(found - expected) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["imitation", "routes", "scale"])
+@pytest.mark.parametrize("name", ["clusters", "imitation", "routes", "scale"])
 def test_the_data_of_a_page_are_small(name):
     assert len(interactive.place(name, getattr(figure_data, name)()).html) < 40_000
 
@@ -564,6 +607,24 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
                 assert far[faster] < min(far[slower], 0.15), setting
                 count += 1
     assert count == len(data["losses"]) == len(runs)
+
+
+def test_clusters_on_the_page_are_those_of_the_table():
+    data, table = interactive.recorded("clusters"), tables.load("finding_gates")
+    assert interactive.recorded("race") is None
+    assert data["numbers"] == list(range(2, 13))
+    assert [task["name"] for task in data["tasks"]] == list(table["case"].unique())
+    for task in data["tasks"]:
+        runs = table[table["case"] == task["name"]]
+        assert task["found"]["gates"] == runs["pathways"].tolist()
+        two = np.mean([run[0] for run in runs["plain_output"]])
+        for shown, column, unit in (
+            ("output", "plain_output", two),
+            ("loss", "plain_deviation", 1),
+        ):
+            np.testing.assert_allclose(task[shown], np.stack(list(runs[column])) / unit, atol=6e-5)
+            found = runs[column.removeprefix("plain_")] / unit
+            np.testing.assert_allclose(task["found"][shown], found, atol=6e-5)
 
 
 def test_routes_on_the_page_are_those_of_the_table():

@@ -394,6 +394,88 @@ def test_price_of_two_contexts(open_figure):
     assert words(figure).startswith("No ReLU neuron")
 
 
+def neurons(figure):
+    """Gates (4, P), and the weights of each neuron, None where there are none."""
+    cells = figure.locator("[data-gate]")
+    on = [cell.get_attribute("aria-pressed") == "true" for cell in cells.all()]
+    rows = [
+        row.locator("td").all_inner_texts()
+        for row in figure.locator("tbody").nth(1).locator("tr").all()
+    ]
+    verdicts, *weights = rows
+    columns = zip(*weights, strict=True)
+    found = [
+        None if "–" in column else np.array([float(w.replace("−", "-")) for w in column])
+        for column in columns
+    ]
+    assert verdicts == ["no" if w is None else "yes" for w in found]
+    return np.array(on, int).reshape(-1, 4).T, found
+
+
+@pytest.mark.parametrize("bias", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_gates_of_four_neurons(open_figure, number, bias):
+    """Cells are toggled by keyboard; weights and words are those of the package's tasks."""
+    figure = open_figure("which_gates", "gating")
+    groups = figure.locator("fieldset")
+    groups.nth(0).locator("input").nth(number).check()
+    groups.nth(1).locator("input").nth(bias).check()
+    items = tasks.contextual(3, 2, [np.eye(2)] * 3, np.eye(2)).inputs
+    margin = tasks.xor(1.0).inputs
+    inputs = np.asarray([margin[:2], margin, items][number])
+    inputs = np.concatenate([inputs, np.ones((bias, inputs.shape[1]))])
+    rng, seen = np.random.default_rng(number), set()
+    for cell in rng.integers(4 * inputs.shape[1], size=12):
+        before, _ = neurons(figure)
+        chosen = figure.locator("[data-gate]").nth(int(cell))
+        chosen.focus()
+        chosen.press("Space")
+        after, weights = neurons(figure)
+        before[cell % 4, cell // 4] ^= 1
+        np.testing.assert_array_equal(after, before)
+        possible = gates.are_realisable(after, inputs)
+        bad = {
+            int(node.get_attribute("data-gate").split()[0])
+            for node in figure.locator("[data-gate].bad").all()
+        }
+        assert bad == set(np.flatnonzero(~possible))
+        for on, w, can in zip(after, weights, possible, strict=True):
+            assert (w is not None) == can
+            if can:
+                np.testing.assert_array_equal(w @ inputs > 0, on)
+        text, seen = words(figure), seen | {possible.all()}
+        assert text.startswith("All four" if possible.all() else "Neuron ")
+        count = {0: (9, 14), 1: (15, 16), 2: (46, 46)}[number][bias]
+        assert text.endswith(f"can have {count} of {2 ** inputs.shape[1]} gates.")
+        focused = figure.page.evaluate("document.activeElement.dataset.gate")
+        assert focused == f"{cell % 4} {cell // 4}"  # and can be pressed again
+
+
+@pytest.mark.parametrize("task, clusters", [(0, 4), (1, 2), (3, 12), (5, 4)])
+def test_clusters(open_figure, task, clusters):
+    figure = open_figure("finding_gates", "clusters")
+    figure.locator("input[type=radio]").nth(task).check()
+    press(figure, "clusters", "Home", *["ArrowRight"] * (clusters - 2))
+    contexts = ["3 contexts", "tree, ring, cross", "4 contexts", "5 contexts"]
+    case = [*contexts, "XoR, margin 2", "XoR, margin 0.2"][task]
+    runs = [recorded("finding_gates", case=case, seed=seed) for seed in range(5, 10)]
+    text = words(figure)
+    assert text.startswith(f"With {clusters} clusters")
+    unit = np.mean([run["plain_output"][0] for run in runs])
+    said = numbers(text)
+    for picture, (kind, over) in enumerate({"output": unit, "deviation": 1}.items()):
+        mean = np.mean([run[f"plain_{kind}"] for run in runs], axis=0) / over
+        drawn, errors, (step, pixel) = curve(figure, picture, "mean")
+        np.testing.assert_allclose(drawn, range(2, 13), atol=0.01 * step)
+        np.testing.assert_allclose(errors, mean, atol=0.01 * pixel + 1e-4)
+        assert np.isclose(said, mean[clusters - 2], atol=0.0051).any()
+        assert f"smallest at {2 + mean.argmin()}" in text
+        found = np.mean([run[kind] for run in runs]) / over
+        assert np.isclose(said[-2 + picture], found, atol=0.0051)
+    chosen = sorted({run["pathways"] for run in runs})
+    assert f"Repetition chooses {' or '.join(map(str, chosen))} gates" in text
+
+
 def spread(figure):
     """Mean distance of the items from their centre, in the map's units."""
     moved = [
@@ -461,6 +543,9 @@ def test_animation_with_reduced_motion(open_figure, page):
         ("xor", "race"),
         ("more_contexts", "contexts"),
         ("which_gates", "gate"),
+        ("which_gates", "gating"),
+        ("finding_gates", "clusters"),
+        ("race_law", "timeline"),
         ("semantic", "unfolding"),
     ],
 )

@@ -2,26 +2,12 @@
 
 /* Pathways on in k of C contexts: their rates, the race law, and the loss over time. */
 Figures.define("contexts", (figure) => {
-  const { html, slider, result, legend, axes, power, range } = Figures;
+  const { html, panels, result, legend, axes, power, range } = Figures;
   const [ITEMS, HIDDEN] = [8, 100]; // items of a tree, neurons of a pathway
 
   const text = result();
-  text.id = Figures.newId("result");
-  const contexts = slider({
-    name: "contexts", label: "contexts C", min: 3, max: 8, step: 1, value: 4,
-    show: (value) => `${value}`, change: () => {
-      size.set(Math.min(size.value, contexts.value - 1), contexts.value - 1);
-      draw();
-    },
-  });
-  const size = slider({
-    name: "size", label: "pathways on in k contexts", min: 1, max: 3, step: 1, value: 3,
-    show: (value) => `${value}`, change: () => draw(),
-  });
-  const scale = slider({
-    name: "scale", label: "initial scale σ", min: -9, max: -3, step: 0.5, value: -5,
-    show: (value) => power(10 ** value), change: () => draw(),
-  });
+  const asked = Figures.contextControls(-5, () => draw());
+  const { contexts, size, scale } = asked;
   const rates = axes({
     label: "Rates of pathways on in k contexts", title: "rate, per κ/P", describedBy: text.id,
     xLabel: "on in k contexts", yLabel: "rate s", whole: true, height: 200,
@@ -91,8 +77,8 @@ Figures.define("contexts", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, contexts.node, size.node, scale.node),
-    html("div", { class: "interactive-panels" },
+    asked.node,
+    panels(
       html("div", {}, rates.node, legend([
         ["c1", "on the raw data", "dot"], ["c2", "on the residual", "square"],
         ["c3", "common pathway", "line"]])),

@@ -2,14 +2,13 @@
 
 /* Learning curves of a balanced mode with one to five weight layers, and their half times. */
 Figures.define("curves", (figure) => {
-  const { html, slider, result, legend, axes, power, range } = Figures;
+  const { slider, panels, controls, result, legend, axes, power, range } = Figures;
   const D = 0.25; // of the four items
   const DEPTHS = [1, 2, 3, 4, 5];
   const EXPONENTS = [-5, -1]; // of a₀
   const CLOSE = 0.9999; // share of s/d where a curve ends
 
   const text = result();
-  text.id = Figures.newId("result");
   const one = (name, label, [min, max], step, value, show) =>
     slider({ name, label, min, max, step, value, show, change: () => draw() });
   const depth = one("depth", "weight layers L", [1, 5], 1, 2, (value) => `${value}`);
@@ -71,10 +70,10 @@ Figures.define("curves", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, depth.node, start.node, rate.node),
+    controls(depth, start, rate),
     legend([["c1", "the chosen depth", "line"],
       ["soft", "the other depths: from left to right more layers", "line"]]),
-    html("div", { class: "interactive-panels" }, strengths.node, halves.node),
+    panels(strengths.node, halves.node),
     text,
   );
   draw();

@@ -22,8 +22,12 @@ var Figures = (() => {
 
   const newId = (name) => `interactive-${name}-${(count += 1)}`;
 
+  /* The numbers that the page holds for a figure. */
+  const data = (figure) =>
+    JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+
   /* A labelled native slider. `show(value)` is what is printed and read out. */
-  function slider({ label, min, max, step, value, show, name, change }) {
+  function slider({ label, min, max, step, value, show = String, name, change }) {
     const id = newId(name);
     const output = html("output", { for: id, "aria-live": "off" }); // the slider says its value itself
     const input = html("input", { type: "range", id, min, max, step, value, "data-control": name });
@@ -50,6 +54,29 @@ var Figures = (() => {
     };
   }
 
+  const box = (name) => (...children) => html("div", { class: `interactive-${name}` }, ...children);
+  const controls = (...sliders) => box("controls")(...sliders.map(({ node }) => node));
+  const panels = box("panels");
+  const buttons = box("buttons");
+
+  /* C contexts, pathways that are active in k of them, and their initial scale. */
+  function contextControls(exponent, change) {
+    const contexts = slider({
+      name: "contexts", label: "contexts C", min: 3, max: 8, step: 1, value: 4, change: () => {
+        size.set(Math.min(size.value, contexts.value - 1), contexts.value - 1);
+        change();
+      },
+    });
+    const size = slider({
+      name: "size", label: "pathways active in k contexts", min: 1, max: 3, step: 1, value: 3, change,
+    });
+    const scale = slider({
+      name: "scale", label: "initial scale σ", min: -9, max: -3, step: 0.5, value: exponent, change,
+      show: (value) => power(10 ** value),
+    });
+    return { contexts, size, scale, node: controls(contexts, size, scale) };
+  }
+
   function button(label, press) {
     const node = html("button", { type: "button", class: "interactive-button" }, label);
     node.addEventListener("click", press);
@@ -71,7 +98,8 @@ var Figures = (() => {
 
   /* The sentences that say what is to be seen; read out when they change. */
   function result() {
-    return html("p", { class: "interactive-result", role: "status", "aria-live": "polite" });
+    const id = newId("result");
+    return html("p", { id, class: "interactive-result", role: "status", "aria-live": "polite" });
   }
 
   /* A legend of lines and points: [class of the colour, text, "line" | "dash" | "dot" | "square"]. */
@@ -216,6 +244,7 @@ var Figures = (() => {
 
   return {
     define: (name, build) => (builders[name] = build),
-    html, svg, newId, slider, button, choice, result, legend, axes, power, percent, range,
+    html, svg, data, slider, controls, contextControls, panels, button, buttons, choice, result, legend,
+    axes, power, percent, range,
   };
 })();

@@ -2,7 +2,7 @@
 
 /* The gate of a ReLU neuron: its weights, its pattern, and what the pattern costs. */
 Figures.define("gate", (figure) => {
-  const { html, slider, button, result, percent } = Figures;
+  const { html, slider, buttons, button, result, percent } = Figures;
   const [ITEMS, CONTEXTS] = [4, 3];
   const START = { a: [0.5, 0.2, -0.3, -1.2], b: [0.4, 0.9, -0.1] };
   const BEST = Theory.contextGateDrive(ITEMS, CONTEXTS, 2); // of all 1066 patterns: see the tests
@@ -10,7 +10,6 @@ Figures.define("gate", (figure) => {
   const weight = (value) => `${value < 0 ? "−" : ""}${Math.abs(value).toFixed(1)}`;
 
   const text = result();
-  text.id = Figures.newId("result");
   let pattern = null; // what the cells show: the neuron's, or the wanted one if there is no such neuron
 
   const one = (kind, number, value) => slider({
@@ -107,7 +106,7 @@ Figures.define("gate", (figure) => {
     grid,
     price,
     text,
-    html("div", { class: "interactive-buttons" },
+    buttons(
       preset("two contexts", ["110", "110", "110", "110"]),
       preset("staircase", ["111", "110", "110", "100"]),
       preset("one sample", ["100", "000", "000", "000"]),

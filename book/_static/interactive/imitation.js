@@ -4,8 +4,8 @@
    The page holds the runs as JSON: {step, points, losses: {"margin log₁₀σ log₂H": [10⁻⁴, …]}}, without
    the zeros in which a curve ends. */
 Figures.define("imitation", (figure) => {
-  const { html, slider, result, legend, axes, power, range } = Figures;
-  const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const { slider, panels, controls, result, legend, axes, power, range } = Figures;
+  const data = Figures.data(figure);
   const END = data.step * (data.points - 1);
   const TIMES = range(data.points, 0, END);
   const MARGINS = range(101, 0, 2);
@@ -16,7 +16,6 @@ Figures.define("imitation", (figure) => {
   ];
 
   const text = result();
-  text.id = Figures.newId("result");
   const update = () => draw();
   const margin = slider({
     name: "margin", label: "margin Δ", min: 0, max: 2, step: 0.2, value: 0.4, change: update,
@@ -86,10 +85,10 @@ Figures.define("imitation", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, margin.node, scale.node, hidden.node),
+    controls(margin, scale, hidden),
     legend([["ink wide", "ReLU network, trained", "line"], ...GATINGS.map(
       ({ name, colour, pathways }) => [colour, name, pathways === 4 ? "dash" : "line"])]),
-    html("div", { class: "interactive-panels" }, losses.node, halves.node),
+    panels(losses.node, halves.node),
     text,
   );
   draw();

@@ -3,15 +3,14 @@
 /* Strengths of a deep linear network's modes (MHS Eq. 7), and their half times against σ. The page
    holds the modes as JSON: {hidden, modes: [{name, s, d}]}. */
 Figures.define("modes", (figure) => {
-  const { html, slider, result, legend, axes, power, range } = Figures;
-  const { hidden, modes } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const { slider, panels, controls, result, legend, axes, power, range } = Figures;
+  const { hidden, modes } = Figures.data(figure);
   const END = 60; // of the time axes
   const EXPONENTS = [-6, -1.5]; // of σ
   const TIMES = range(301, 0, END);
   const COLOURS = ["c1", "c2", "c3"];
 
   const text = result();
-  text.id = Figures.newId("result");
   const scale = slider({
     name: "scale", label: "initial scale σ", min: EXPONENTS[0], max: EXPONENTS[1], step: 0.1,
     value: -3, change: () => draw(), show: (value) => power(10 ** value),
@@ -52,9 +51,9 @@ Figures.define("modes", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, scale.node),
+    controls(scale),
     legend(modes.map(({ name }, index) => [COLOURS[index], name, index === 1 ? "dash" : "line"])),
-    html("div", { class: "interactive-panels" }, strengths.node, halves.node),
+    panels(strengths.node, halves.node),
     text,
   );
   draw();

@@ -2,13 +2,12 @@
 
 /* Two pathways race for one mode: A is always active, B on a fraction f of the samples. */
 Figures.define("pathways", (figure) => {
-  const { html, slider, result, legend, axes, power, percent, range } = Figures;
+  const { slider, panels, controls, result, legend, axes, power, percent, range } = Figures;
   const [S, D, HIDDEN] = [Math.sqrt(7) / 4, 0.25, 50]; // first mode of the four items; neurons of a pathway
   const [END, STEP] = [60, 0.1];
   const EXPONENTS = [-4, -1]; // of σ
 
   const text = result();
-  text.id = Figures.newId("result");
   const fraction = slider({
     name: "fraction", label: "fraction f of samples with B", min: 0.05, max: 1, step: 0.05, value: 0.5,
     change: () => draw(), show: (value) => value.toFixed(2),
@@ -64,10 +63,10 @@ Figures.define("pathways", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, fraction.node, scale.node),
+    controls(fraction, scale),
     legend([["c1", "A, active on all samples", "line"], ["c2", "B, on a fraction f", "dash"],
       ["soft", "bound of the theorem for B", "line"]]),
-    html("div", { class: "interactive-panels" }, strengths.node, peaks.node),
+    panels(strengths.node, peaks.node),
     text,
   );
   draw();

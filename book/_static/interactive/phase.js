@@ -2,12 +2,11 @@
 
 /* The weights of one mode in two layers, p and q, under gradient flow with s = d = 1. */
 Figures.define("phase", (figure) => {
-  const { html, slider, result, legend, axes, range } = Figures;
+  const { html, slider, panels, controls, result, legend, axes, range } = Figures;
   const [EDGE, FAR] = [2, 1.5]; // of the plane, of the initial weights
   const [END, STEP] = [10, 0.02];
 
   const text = result();
-  text.id = Figures.newId("result");
   const number = (value) => `${value < -0.004 ? "−" : ""}${Math.abs(value).toFixed(2)}`;
   const one = (name, label, value) => slider({
     name, label, min: -FAR, max: FAR, step: 0.05, value, show: number, change: () => draw(),
@@ -98,8 +97,8 @@ Figures.define("phase", (figure) => {
   });
 
   figure.append(
-    html("div", { class: "interactive-controls" }, first.node, second.node),
-    html("div", { class: "interactive-panels" },
+    controls(first, second),
+    panels(
       html("div", {}, plane.node, legend([["c1", "path, from the dot to the square", "line"],
         ["c2", "b₁² − b₂² of the dot", "dash"], ["soft", "other values of it", "line"],
         ["c3", "learned: b₁b₂ = 1", "line"]])),

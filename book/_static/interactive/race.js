@@ -2,7 +2,7 @@
 
 /* Exclusive or with a margin: the closed-form loss curves of the two gatings, and who wins. */
 Figures.define("race", (figure) => {
-  const { html, slider, result, legend, axes, power, range } = Figures;
+  const { slider, panels, controls, result, legend, axes, power, range } = Figures;
   const END = 50; // of both time axes
   const MARGINS = range(126, 0, 2.5);
   const TIMES = range(251, 0, END);
@@ -12,7 +12,6 @@ Figures.define("race", (figure) => {
   ];
 
   const text = result();
-  text.id = Figures.newId("result");
   const update = () => draw();
   const margin = slider({
     name: "margin", label: "margin Δ", min: 0, max: 2.5, step: 0.05, value: 0.5, change: update,
@@ -71,9 +70,9 @@ Figures.define("race", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, margin.node, scale.node, hidden.node),
+    controls(margin, scale, hidden),
     legend(GATINGS.map(({ name, colour, pathways }) => [colour, name, pathways === 4 ? "dash" : "line"])),
-    html("div", { class: "interactive-panels" }, losses.node, halves.node),
+    panels(losses.node, halves.node),
     text,
   );
   draw();

@@ -5,26 +5,25 @@
    errors: [[10⁻², …], …], course: [[10⁻³, …], …]}}}; a route is a number, input domain after input
    domain. */
 Figures.define("routes", (figure) => {
-  const { html, svg, slider, result, legend, axes, range } = Figures;
-  const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const { html, svg, slider, panels, controls, result, legend, axes, range } = Figures;
+  const data = Figures.data(figure);
   const [CELL, EDGE] = [42, 44];
   const SIDE = EDGE + CELL * data.domains + 3;
   const LAST = data.runs["1 0"].times.length - 1;
   const run = () => data.runs[`${trained.value} ${seed.value - 1}`];
 
   const text = result();
-  text.id = Figures.newId("result");
   const update = () => {
     time.set(time.value); // it shows the time of this run
     draw();
   };
   const trained = slider({
     name: "trained", label: "trained outputs per input, Q", min: 1, max: data.domains, step: 1,
-    value: 4, show: (value) => `${value}`, change: update,
+    value: 4, change: update,
   });
   const seed = slider({
     name: "seed", label: "random seed", min: 1, max: 3, step: 1, value: 1,
-    show: (value) => `${value}`, change: update,
+    change: update,
   });
   const time = slider({
     name: "time", label: "time", min: 0, max: LAST, step: 1, value: LAST,
@@ -111,8 +110,8 @@ Figures.define("routes", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, trained.node, seed.node, time.node),
-    html("div", { class: "interactive-panels" }, grid, html("div", {}, curves.node, legend([
+    controls(trained, seed, time),
+    panels(grid, html("div", {}, curves.node, legend([
       ["c1", "trained routes (framed)", "line"], ["bad", "untrained routes", "dash"]]))),
     text,
   );

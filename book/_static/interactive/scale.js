@@ -4,21 +4,20 @@
    scale. The page holds them as JSON, log₁₀ of means: {domains, scales, runs: {Q: {trained, untrained,
    kernel_change}}}. */
 Figures.define("scale", (figure) => {
-  const { html, slider, result, legend, axes, power } = Figures;
-  const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const { html, slider, panels, controls, result, legend, axes, power } = Figures;
+  const data = Figures.data(figure);
   const LOGS = data.scales.map(Math.log10);
   const NUMBERS = Object.keys(data.runs).map(Number);
   const LEARNED = -5; // log₁₀ of the error at which training ended
 
   const text = result();
-  text.id = Figures.newId("result");
   const scale = slider({
     name: "scale", label: "initial scale σ₀", min: 0, max: data.scales.length - 1, step: 1,
     value: data.scales.indexOf(0.66), show: (value) => `${data.scales[value]}`, change: () => draw(),
   });
   const trained = slider({
     name: "trained", label: "trained outputs per input, Q", min: Math.min(...NUMBERS),
-    max: Math.max(...NUMBERS), step: 1, value: 4, show: (value) => `${value}`, change: () => draw(),
+    max: Math.max(...NUMBERS), step: 1, value: 4, change: () => draw(),
   });
   const errors = axes({
     label: "Logarithm of the error on trained and untrained routes against that of the initial scale",
@@ -75,8 +74,8 @@ Figures.define("scale", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, scale.node, trained.node),
-    html("div", { class: "interactive-panels" },
+    controls(scale, trained),
+    panels(
       html("div", {}, errors.node, legend([
         ["c1", "trained routes", "line"], ["bad", "untrained routes", "dash"],
         ["soft", "no answer at all", "line"]])),

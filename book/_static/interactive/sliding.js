@@ -3,21 +3,20 @@
 /* A neuron of a ReLU network in three contexts at a time of its gradient flow: its gate in three
    values, its item weights, and minus its context weights with the law of those that are off. */
 Figures.define("sliding", (figure) => {
-  const { html, svg, slider, result, legend, axes, newId, range } = Figures;
-  const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const { html, svg, slider, panels, controls, result, legend, axes, range } = Figures;
+  const data = Figures.data(figure);
   const { times, losses, neurons } = data;
   const [ITEMS, CONTEXTS, SIZE] = [8, 3, 30];
   const COLOURS = ["c1", "c2", "c3"];
 
   const text = result();
-  text.id = newId("result");
   const time = slider({
     name: "time", label: "time", min: 0, max: times.length - 1, step: 1,
     value: Math.round(0.7 * times.length), show: (value) => `${times[value]}`, change: () => draw(),
   });
   const chosen = slider({
     name: "neuron", label: "neuron, by weight", min: 1, max: neurons.length, step: 1, value: 1,
-    show: (value) => `${value}`, change: () => draw(),
+    change: () => draw(),
   });
   const gate = svg("svg", {
     width: 46 + ITEMS * SIZE, height: CONTEXTS * SIZE + 24, role: "img", class: "interactive-three",
@@ -77,8 +76,8 @@ Figures.define("sliding", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, time.node, chosen.node),
-    html("div", { class: "interactive-panels" },
+    controls(time, chosen),
+    panels(
       html("div", {}, gate, legend([["ink", "on", "square"], ["c2", "slides", "square"]])),
       html("div", {}, weights.node, legend([
         ["ink", "item", "dot"], ["c1", "context 1", "line"], ["c2", "context 2", "line"],

@@ -3,26 +3,12 @@
 /* One item mode of a network in C contexts: how the common pathway and those on in k contexts grow,
    turn and finish, and the race law for every k. */
 Figures.define("timeline", (figure) => {
-  const { html, slider, result, legend, axes, power, range } = Figures;
+  const { html, panels, result, legend, axes, range } = Figures;
   const [HIDDEN, POINTS] = [100, 1500]; // neurons of a pathway; steps of the integration
 
   const text = result();
-  text.id = Figures.newId("result");
-  const contexts = slider({
-    name: "contexts", label: "contexts C", min: 3, max: 8, step: 1, value: 4,
-    show: (value) => `${value}`, change: () => {
-      size.set(Math.min(size.value, contexts.value - 1), contexts.value - 1);
-      draw();
-    },
-  });
-  const size = slider({
-    name: "size", label: "pathways active in k contexts", min: 1, max: 3, step: 1, value: 3,
-    show: (value) => `${value}`, change: () => draw(),
-  });
-  const scale = slider({
-    name: "scale", label: "initial scale σ", min: -9, max: -3, step: 0.5, value: -7,
-    show: (value) => power(10 ** value), change: () => draw(),
-  });
+  const asked = Figures.contextControls(-7, () => draw());
+  const { contexts, size, scale } = asked;
   const xLabel = "time, in units of P/κ";
   const life = axes({
     label: "Strength of the mode in both kinds of pathway, over time", describedBy: text.id,
@@ -90,11 +76,11 @@ Figures.define("timeline", (figure) => {
   }
 
   figure.append(
-    html("div", { class: "interactive-controls" }, contexts.node, size.node, scale.node),
+    asked.node,
     life.node,
     legend([["c3", "common pathway", "line"], ["c1", "contextual pathway", "line"],
       ["c2", "race law", "dash"]]),
-    html("div", { class: "interactive-panels" },
+    panels(
       html("div", {}, turn.node, legend([
         ["c1", "with the raw outputs", "line"], ["c2", "with the residual's", "dash"]])),
       html("div", {}, law.node, legend([

@@ -4,8 +4,8 @@
    The chapter computes the places; the page holds them as JSON:
    {times, structures: [{name, places (times x items x 2, integers), unit, halfTimes, colours, marks}]}. */
 Figures.define("unfolding", (figure) => {
-  const { html, svg, slider, button, choice, result, newId } = Figures;
-  const data = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const { html, svg, slider, button, choice, result } = Figures;
+  const data = Figures.data(figure);
   const [first, last] = [data.times[0], data.times[data.times.length - 1]];
   const SECONDS = 12; // from the first to the last time
   const MARKS = {
@@ -18,10 +18,9 @@ Figures.define("unfolding", (figure) => {
   let timer = null;
 
   const text = result();
-  text.id = newId("result");
   const time = slider({
     name: "time", label: "time", min: first, max: last, step: 1, value: first,
-    show: (value) => `${value}`, change: () => {
+    change: () => {
       pause();
       draw();
     },

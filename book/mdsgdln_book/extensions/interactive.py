@@ -1,9 +1,9 @@
 """Sphinx extension: figures with controls, drawn in the page by book/_static/interactive.
 
 A page holds an empty place, which the script of that name fills. `{interactive} name` makes one,
-with its caption as content, numbered if it has a `:name:`; `place(name, data)` is one as the output
-of a cell, with numbers that the chapter has computed. Only pages that have such a figure load its
-script.
+with its caption as content, numbered if it has a `:name:`; those of `RECORDED` get their numbers
+from `figure_data`. `place(name, data)` is one as the output of a cell, with numbers that the
+chapter has computed. Only pages that have such a figure load its script.
 """
 
 import json
@@ -17,7 +17,19 @@ from mdsgdln_book.places import BOOK
 SCRIPTS = BOOK / "_static" / "interactive"
 SHARED = ("theory", "figure")  # scripts that every figure needs, in this order
 # and those that one figure needs before its own
-NEEDED = {"gate": ("gates",), "sliding": ("reflection",), "timeline": ("lives",)}
+NEEDED = {
+    "contexts": ("law", "residual"),
+    "curves": ("layers",),
+    "gate": ("gates",),
+    "gating": ("halfspaces",),
+    "imitation": ("margins",),
+    "pathways": ("layers",),
+    "phase": ("layers",),
+    "race": ("margins",),
+    "sliding": ("reflection",),
+    "timeline": ("law", "layers", "lives"),
+}
+RECORDED = ("clusters",)  # figures of recorded runs that need nothing of a chapter
 PLACE = re.compile(r'<div class="interactive" data-figure="([a-z_]+)">')
 
 
@@ -36,6 +48,15 @@ def markup(name: str, data=None) -> str:
         '<p class="interactive-fallback">On the pages of the book, here is a figure with controls.'
         "<noscript> It needs JavaScript, which is switched off.</noscript></p></div>"
     )
+
+
+def recorded(name: str):
+    """What a figure of recorded runs shows, None for other figures."""
+    if name not in RECORDED:
+        return None
+    from mdsgdln_book import figure_data  # here, as it imports JAX
+
+    return getattr(figure_data, name)()
 
 
 class Place:
@@ -69,7 +90,7 @@ class InteractiveDirective(Directive):
     def run(self) -> list[nodes.Node]:
         """Return the place and its caption."""
         try:
-            html = markup(self.arguments[0])
+            html = markup(self.arguments[0], recorded(self.arguments[0]))
         except ValueError as error:
             raise self.error(str(error)) from error
         caption = nodes.container(classes=["interactive-caption"])
@@ -95,7 +116,7 @@ def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -
     names = figures_of(doctree)
     if names:
         app.add_css_file("interactive/interactive.css")
-        needed = [part for name in names for part in NEEDED.get(name, ())]
+        needed = dict.fromkeys(part for name in names for part in NEEDED.get(name, ()))
         for name in (*SHARED, *needed, *names):
             app.add_js_file(f"interactive/{name}.js", loading_method="defer")
 

@@ -23,6 +23,7 @@ from mdsgdln_book.experiments.two_hidden_gates import chain
 from mdsgdln_book.experiments.two_hidden_widths import COARSER, NARROW, relu_of, scale_of
 from mdsgdln_book.tables import Table
 
+FINER = 4  # sliding modules make weights three times larger: steps 8 times as large may diverge
 SEEDS, AGAIN = 10, 100  # AGAIN: added to the seed where weights are not the ReLU network's
 SIGMA = scale_of(NARROW)
 XI = 1.168  # a mode of three matrices waits for Ξ/(sσ√N)
@@ -208,7 +209,8 @@ def unstaged(structures, modules, seed, way):
     else:
         network = chain(first, second)
         weights = dict(zip(network.graph.edges, weights, strict=True))
-    return {"losses": two_hidden.train(network, weights, structures, COARSER)[1]}
+    coarser = FINER if way == "sliding" else COARSER
+    return {"losses": two_hidden.train(network, weights, structures, coarser)[1]}
 
 
 def own_layers(structures, modules, seed):

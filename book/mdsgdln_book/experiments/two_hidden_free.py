@@ -170,7 +170,7 @@ class Sliding:
         first, second, last = weights
         hidden = on_first * (first @ inputs)
         mean = jax.lax.stop_gradient(hidden.mean(axis=1))
-        along = (second @ mean / (mean @ mean))[:, None] * (mean @ hidden)
+        along = jnp.outer(second @ mean / (mean @ mean), mean @ hidden)
         return last @ (on_second * (second @ hidden - in_module[:, None] * along))
 
 

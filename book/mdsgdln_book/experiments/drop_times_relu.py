@@ -19,21 +19,20 @@ SEEDS, GROWN = 5, 8  # GROWN: how far weights have grown over their start when n
 SCALES = {100: (6e-5, 6e-4, 6e-3), 420: (6e-4, 6e-3)}
 
 
-def frozen(structures: str, seed: int) -> dict:
-    """Return blow-up and survivors of small weights N(0, 1/H) while the error is that of zero.
+def grown(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
+    """Follow weights while the error is that of outputs zero, until they have grown ``GROWN``-fold.
 
     Time is in units of 1/s of the first mode. Where all layers have the strength w, it is infinite
     1/w later.
 
-    Results:
-        kappa: time at which weights are infinite, over 1/(s σ √H).
-        first, second: share of the neurons of a layer that are on for all samples.
+    Returns:
+        when, and the weights then.
     """
     task = two_hidden.TASKS[structures]
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     unit = task.num_samples * statistics.modes(task).singular_values[0]
-    sizes = (len(inputs), two_hidden.HIDDEN, two_hidden.HIDDEN, len(targets))
-    number, split = flat_layers(sizes)
+    sizes = (len(inputs), *(len(layer) for layer in layers))
+    _, split = flat_layers(sizes)
 
     def flow(_, flat):
         first, second, last = split(flat)
@@ -48,18 +47,30 @@ def frozen(structures: str, seed: int) -> dict:
             ]
         ) / unit  # fmt: skip
 
-    rng = np.random.default_rng([seed, 31])
-    start = rng.normal(size=number)
-    start /= np.sqrt(two_hidden.HIDDEN)
+    start = np.concatenate([layer.ravel() for layer in layers])
     growth = RK23(flow, 0, start, np.inf, rtol=1e-4, atol=1e-5)
     while np.linalg.norm(growth.y) < GROWN * np.linalg.norm(start):
         growth.step()
-    first, second, last = split(growth.y)
-    early = first @ inputs
+    return growth.t, split(growth.y)
+
+
+def frozen(structures: str, seed: int) -> dict:
+    """Return blow-up and survivors of small weights N(0, 1/H) while the error is that of zero.
+
+    Results:
+        kappa: time at which weights are infinite, over 1/(s σ √H).
+        first, second: share of the neurons of a layer that are on for all samples.
+    """
+    task = two_hidden.TASKS[structures]
+    width = two_hidden.HIDDEN
+    number, split = flat_layers((len(task.inputs), width, width, len(task.targets)))
+    start = np.random.default_rng([seed, 31]).normal(size=number) / np.sqrt(width)
+    time, (first, second, last) = grown(structures, split(start))
+    early = first @ np.asarray(task.inputs)
     late = second @ np.maximum(early, 0)
     strength = np.mean([np.linalg.norm(layer, 2) for layer in (first, second, last)])
     return {
-        "kappa": growth.t + 1 / strength,
+        "kappa": time + 1 / strength,
         "first": np.mean((early > 0).all(axis=1)),
         "second": np.mean((late > 0).all(axis=1)),
     }

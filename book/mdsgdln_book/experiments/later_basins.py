@@ -238,6 +238,8 @@ TABLES = {
         [{"task": name} for name in [*TRIED, *CONTEXTS, *UNTRIED]],
         seconds=10,
         rtol=0.01,
+        # How many basins are found hangs on rounding; those that are weak hardly count.
+        loose={"neurons": 0.3, "error": 0.03, "predicted": 0.03, "predicted_falls": 0.03},
         atol=1e-3,
     ),
 }

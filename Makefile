@@ -24,7 +24,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: book chapter figure pdf test references claim tables verify bench reproduce coverage mutations \
     nightly test-nightly test-lowest test-newest test-processor pages links test-gpu notebooks publish-notebooks picture \
-    workflows serve lab clean lock release dist page-speed
+    workflows serve lab clean lock release dist page-speed measure
 
 # Chapters are executed if something changed that they depend on: book/mdsgdln_book/dependencies.py
 book: $(READY)
@@ -102,6 +102,12 @@ verify: $(READY)
 bench: export JAX_ENABLE_COMPILATION_CACHE = false
 bench: $(READY)
 	$(BIN)/python benchmarks $(PART)
+
+# All that the status page and the page on many runs have measured, on a machine that does nothing else:
+# about forty minutes. What these pages print is then another reference.
+measure: $(READY)
+	$(MAKE) bench PART="training routing prediction sliding sweeps growth chapters"
+	$(MAKE) references CHAPTER="scaling status"
 
 reproduce: $(READY)
 	$(BIN)/python benchmarks/reproduce.py $(CHAPTER)

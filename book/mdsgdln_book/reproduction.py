@@ -8,6 +8,7 @@ Both go on where they stopped. What was done so far lies in `_build/`.
 
 import argparse
 import hashlib
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -140,13 +141,14 @@ def _process(values: tuple) -> Executor:
 def verify(names: Sequence[str], n_jobs: int = CORES) -> list[str]:
     """Recompute all rows of some tables and return what was not reproduced.
 
-    Rows that this commit has recomputed before are not run again, unless code was changed since.
+    Rows that this commit has recomputed before are not run again, unless code was changed since. If
+    these are all tables, a record stays beside the rows.
     """
     made_by = sweeps.provenance(verify)
-    folder = ROOT / "_build" / "verify" / (made_by["commit"] or "none")[:12]
+    folder = record_of(made_by["commit"]).parent
     if made_by["dirty"] is not False:
         rmtree(folder, ignore_errors=True)
-    found = []
+    found, compared = [], {}
     for name in names:
         table, path = tables.find(name), folder / f"{name}.jsonl"
         if not table.available():
@@ -156,7 +158,34 @@ def verify(names: Sequence[str], n_jobs: int = CORES) -> list[str]:
         pairs = list(zip(tables.rows(name), table.rows(path), strict=True))
         print(f"{name}: {summary(table, pairs)}")
         found += [line for pair in pairs for line in failures(name, *pair)]
+        compared[name] = [now["seconds"] for _, now in pairs]
+    if made_by["dirty"] is False and set(names) == tables.every().keys():
+        write_record(made_by, compared, found)
     return found
+
+
+def record_of(commit: str | None) -> Path:
+    """Return the file that says how all rows of a commit were verified."""
+    return ROOT / "_build" / "verify" / (commit or "none")[:12] / "verified.json"
+
+
+def write_record(made_by: Mapping, compared: Mapping[str, list], found: list[str]) -> None:
+    """Keep when and where all rows were recomputed, how many, and what was not reproduced."""
+    record = {
+        "commit": made_by["commit"],
+        "date": made_by["date"],
+        "tables": len(compared),
+        "rows": sum(map(len, compared.values())),
+        "not compared": sorted(tables.every().keys() - compared),
+        "not reproduced": found,
+        "processor minutes": round(sum(map(sum, compared.values())) / 60),
+        "processor": made_by["processor"],
+        "python": made_by["python"],
+        "libraries": made_by["libraries"],
+    }
+    path = record_of(made_by["commit"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf8")
 
 
 def _sweep(name: str, path: Path, n_jobs: int) -> None:

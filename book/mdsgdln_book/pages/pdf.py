@@ -19,10 +19,7 @@ from mdsgdln_book.places import ROOT
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OFFLINE = ["--host-resolver-rules=MAP * ~NOTFOUND", "--no-sandbox"]
 # What pages load that has nothing to do on paper, and is slow or in the way on a page of this size.
-UNUSED = re.compile(r"fontawesome|doctools|highlight|clipboard|copybutton|theme\.js|preview\.js")
-UNUSED_TOO = re.compile(
-    r"togglebutton|design-tabs|ledger\.js|book\.js|bootstrap\.js|documentation_"
-)
+UNUSED = re.compile(r"_static/all-\w+\.js|ledger\.js")
 REFERRING = ("for", "aria-labelledby", "aria-describedby", "aria-controls")
 HEADINGS = ["h1", "h2", "h3", "h4", "h5"]
 PAGE = """<!DOCTYPE html>
@@ -177,18 +174,27 @@ def whole(site: Path) -> str:
     return str(book)
 
 
+def browser_path() -> str:
+    """The system's browser.
+
+    Raises:
+        ValueError: there is none.
+    """
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        raise ValueError(f"browser: one of {', '.join(BROWSERS)} must be on the path")
+    return path
+
+
 def print_pdf(site: Path, target: Path) -> list[str]:
     """Write the PDF; return what is cut off or missing in it."""
     from playwright.sync_api import sync_playwright  # of tests/pages/requirements.txt
 
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        raise ValueError(f"browser: one of {', '.join(BROWSERS)} must be on the path")
     source = site.resolve() / "book" / "whole-book.html"
     source.write_text(whole(site), encoding="utf8")
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=path, args=OFFLINE)
+            browser = playwright.chromium.launch(executable_path=browser_path(), args=OFFLINE)
             page = browser.new_page(viewport=PAPER)
             page.set_default_timeout(600_000)
             page.emulate_media(media="print")

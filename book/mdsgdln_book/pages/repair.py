@@ -2,37 +2,38 @@
 
 Themes leave things behind that a page checker finds: the same id twice, names that do not say what
 is seen, lists that are none. `repair(root)` mends them in the HTML, gives every figure its size
-and a menu that reproduces it, leaves out what no reader fetches, and changes nothing when it is run
-again.
+and a menu that reproduces it, lets pages load little, leaves out what no reader fetches, and
+changes nothing when it is run again.
 """
 
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bs4 import BeautifulSoup
 
 from mdsgdln_book.extensions import figure_menu
-from mdsgdln_book.pages import leads
+from mdsgdln_book.pages import formulas, leads, lighter
 
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
 DRAWN_SIZE = re.compile(r'<svg[^>]*?\bwidth="(\d+)"[^>]*?\bheight="(\d+)"')
 PATH = re.compile(r'(?<= d=")[^"]+')
 DIGITS = re.compile(r"(\.\d\d)\d+")
-# Maps of scripts, translations, and what stands beside the icons' font in another form.
-UNREAD = ("_static/**/*.map", "_static/**/*.ttf", "_static/locales/**/*", "_static/**/all.min.js")
+# Maps of scripts, translations, and icons: the style sheet has those that are shown.
+UNREAD = ("_static/**/*.map", "_static/locales/**/*", "_static/vendor/fontawesome/**/*.*")
+LICENCE = "LICENSE.txt"
+CODE = (__file__, lighter.__file__, formulas.__file__)  # newer than a page, it mends it again
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
 
 
 def repair(root: Path) -> None:
     """Mend every figure of the built site, and every page written since this was last done."""
-    for path in (path for pattern in UNREAD for path in root.glob(pattern)):
-        if path.is_file():
-            path.unlink()
     done = root / ".repaired"
     since = done.stat().st_mtime_ns if done.exists() else 0
-    since *= Path(__file__).stat().st_mtime_ns < since
-    sizes = {}
+    since *= all(Path(each).stat().st_mtime_ns < since for each in CODE)
+    sizes, site = {}, lighter.Site(root)
     for path in sorted((root / "_images").glob("*.svg")):
         svg = shorten(enlarge(path.read_text(encoding="utf8")))
         rewrite(path, svg)
@@ -40,9 +41,14 @@ def repair(root: Path) -> None:
     names = leads.public_names(root)
     for path in sorted(root.rglob("*.html")):
         if "_static" not in path.relative_to(root).parts and path.stat().st_mtime_ns > since:
-            page = repaired_page(path.read_text(encoding="utf8"), sizes, root / "_images")
+            html = path.read_text(encoding="utf8")
+            page = repaired_page(html, sizes, root / "_images", partial(site.lighten, path.parent))
             rewrite(path, leads.link_names(page, names))
     leads.write_moved(root)
+    site.tidy()
+    for path in (path for pattern in UNREAD for path in root.glob(pattern)):
+        if path.is_file() and path.name != LICENCE:
+            path.unlink()
     done.touch()
 
 
@@ -75,13 +81,19 @@ def shorten(svg: str) -> str:
     return PATH.sub(lambda path: DIGITS.sub(r"\1", path[0]).replace(" \n", " "), svg)
 
 
-def repaired_page(html: str, sizes: dict[str, tuple[str, str]], folder: Path) -> str:
+def repaired_page(
+    html: str,
+    sizes: dict[str, tuple[str, str]],
+    folder: Path,
+    *more: Callable[[BeautifulSoup], None],
+) -> str:
     """The page, mended; sizes in pixels of the figures by the names of their files in a folder."""
     page = BeautifulSoup(html, "html.parser")
-    for mend in MENDS:
+    for mend in (*MENDS, *more):
         mend(page)
     figures(page, sizes, folder)
     gallery(page)
+    lighter.pictures(page)
     return SEARCH_NAME.sub(r"\1", str(page))
 
 
@@ -180,10 +192,7 @@ def gallery(page: BeautifulSoup) -> None:
 def icons(page: BeautifulSoup) -> None:
     """Show icons by the font of the style sheet alone: the script is ten times as large."""
     for script in page.select("script[src*=fontawesome]"):
-        after = script.next_sibling
-        if isinstance(after, str) and not after.strip():
-            after.extract()  # else two blanks meet, which are one when the page is read again
-        script.decompose()
+        lighter.remove(script)
 
 
 def redirection(page: BeautifulSoup) -> None:
@@ -203,6 +212,7 @@ MENDS = (
     notebook_links,
     icons,
     redirection,
+    formulas.short,
 )
 
 

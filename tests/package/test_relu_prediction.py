@@ -7,8 +7,8 @@ import pytest
 from bad_input import BAD_INPUT
 
 from mdsgdln import networks, tasks, theory, training
-from mdsgdln.theory.neuron_merging import merge, patterns
-from mdsgdln.theory.relu_prediction import _advance, _in_span
+from mdsgdln.theory.neuron_merging import in_span, merge, patterns
+from mdsgdln.theory.relu_prediction import _advance
 
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
@@ -111,7 +111,7 @@ def test_a_round_is_gradient_flow():
 def test_draws_are_isotropic_in_the_span():
     columns = np.zeros((4, 3))
     columns[1:3] = RNG.normal(size=(2, 3))
-    inside, reduced = _in_span(RNG.normal(size=(20, 4)), columns)
+    inside, reduced = in_span(RNG.normal(size=(20, 4)), columns)
     np.testing.assert_allclose(inside.T @ inside, 20 * np.eye(2), atol=1e-12)
     np.testing.assert_allclose(reduced.T @ reduced, columns.T @ columns, atol=1e-12)
 

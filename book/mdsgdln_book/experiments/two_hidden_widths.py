@@ -1,4 +1,4 @@
-"""Two hidden layers, trees: fewer neurons, and read-outs and stages of the gated network.
+"""Two hidden layers: other widths, prediction, and read-outs and stages of the gated network.
 
 σ√H is that of the published ReLU network, so that networks of any width learn at one time.
 """
@@ -16,6 +16,7 @@ from mdsgdln_book.tables import Table
 
 COARSER, SEEDS = 8, 5
 WIDTHS = (50, 100, 154, 250)
+WIDEST = 1000
 NARROW = 154  # of the gated network: seven modules of 22 neurons, like seven of 60
 
 
@@ -30,10 +31,20 @@ def relu_of(num_hidden: int) -> networks.ReLUNetwork:
     return networks.ReLUNetwork((11, num_hidden, num_hidden, 60))
 
 
-def narrow(num_hidden: int, seed: int) -> dict:
-    """Return the thinned loss of a ReLU network with fewer neurons."""
+def narrow(num_hidden: int, seed: int, structures: str = "trees") -> dict:
+    """Return the thinned loss of a ReLU network with fewer neurons, or with more."""
     weights = relu_of(num_hidden).init(two_hidden.key_of(seed), scale_of(num_hidden))
-    return {"losses": two_hidden.train(relu_of(num_hidden), weights, "trees", COARSER)[1]}
+    return {"losses": two_hidden.train(relu_of(num_hidden), weights, structures, COARSER)[1]}
+
+
+def predicted(structures: str, seed: int) -> dict:
+    """Return the loss of the published network as predicted, at the times of the thinned ones."""
+    every = two_hidden.PUBLISHED_STEPS // two_hidden.RECORDINGS
+    times = two_hidden.PUBLISHED_RATE * every * np.arange(two_hidden.RECORDINGS)
+    sizes = (two_hidden.HIDDEN, two_hidden.HIDDEN)
+    task, key = two_hidden.TASKS[structures], two_hidden.key_of(100 + seed)
+    found = theory.predict_relu(task, sizes, two_hidden.SCALE, times, key=key)
+    return {"losses": found.losses}
 
 
 def boundaries(seed: int) -> dict:
@@ -138,6 +149,19 @@ TABLES = {
         + sweeps.grid(num_hidden=[NARROW], seed=range(SEEDS, 2 * SEEDS)),
         seconds=9,
         rtol=0.1,  # ReLU networks with two hidden layers amplify rounding, narrow ones more
+    ),
+    "two_hidden_independence": Table(
+        narrow,
+        sweeps.grid(structures=["tree, ring, cross"], num_hidden=list(WIDTHS), seed=range(SEEDS))
+        + sweeps.grid(structures=list(two_hidden.TASKS), num_hidden=[WIDEST], seed=range(3)),
+        seconds=13,
+        rtol=0.1,
+    ),
+    "two_hidden_predicted": Table(
+        predicted,
+        sweeps.grid(structures=list(two_hidden.TASKS), seed=range(SEEDS)),
+        seconds=4,
+        rtol=0.1,
     ),
     "two_hidden_boundaries": Table(
         boundaries,

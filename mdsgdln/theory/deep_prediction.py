@@ -5,9 +5,11 @@ Let c = σ√H and W_l = w_l/√H, so that w_l has standard deviation c. As relu
     W₃ relu(W₂ relu(W₁x)) = (1/H) w₃ relu((1/√H) w₂ relu(w₁x)),   ẇ_l = −H ∂L/∂w_l.
 
 That is a network in the mean-field parametrisation, whose function no longer depends on H or on the
-draw as H → ∞. So a network of n < H neurons in each layer and σ√(H/n) has the same limit. Draws of
-finite networks differ by shares of 1/√n, above all in *when* they leave plateaus. The mean of their
-losses at one time is smeared; the mean of the times at which they pass a loss is not.
+draw as H → ∞. So a network of n < H neurons in each layer and σ√(H/n) has the same limit. Finite
+networks differ by shares of 1/√n, above all in *when* they leave plateaus. Here four of them, one
+draw with all signs of the middle and the last matrix, are averaged: they scatter less than four
+draws. The mean of their losses at one time would be smeared; the mean of the times at which they
+pass a loss is not.
 """
 
 from collections.abc import Sequence
@@ -20,48 +22,53 @@ from jaxtyping import Array, Float
 from mdsgdln._checks import Scalar
 from mdsgdln.theory.neuron_merging import in_span
 
-DRAWS = 4
+SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the middle and the last matrix
 STEP = 0.8  # over the largest rate there may be
 ROUND = 50  # steps of a compiled round
-LONGER = 1.25  # than asked for: a late draw must have left the plateau that the mean has left
+LONGER = 1.25  # than asked for: a late network must have left the plateau that the mean has left
+
+
+def narrow_widths(num_hidden: Sequence[int], num_neurons: int) -> list[int]:
+    """Return the widths of each network, in proportion; all share the narrower one's number."""
+    share = min(1.0, num_neurons // len(SIGNS) / min(num_hidden))
+    return [round(share * width) for width in num_hidden]
 
 
 def mean_curve(
     inputs: Float[np.ndarray, "n P"],
     targets: Float[np.ndarray, "m P"],
-    grown: Sequence[float],
+    num_hidden: Sequence[int],
     widths: Sequence[int],
     sigmas: Sequence[Scalar],
     times: Float[np.ndarray, " T"],
     key: Array,
 ) -> Float[np.ndarray, " T"]:
-    """Return the loss of draws at some times, averaged in time.
+    """Return the loss of narrow networks at some times, averaged in time.
 
-    ``grown`` is H/n of both layers. A middle matrix is felt from both sides; where rounding made
-    the two differ it takes their geometric mean.
+    A middle matrix is felt from both sides: where rounding of widths made the two differ, it takes
+    their geometric mean.
     """
-    factors = np.sqrt([grown[0], np.sqrt(grown[0] * grown[1]), grown[1]])
-    draws = []
-    for one in jax.random.split(key, DRAWS):
-        keys = jax.random.split(one, 3)
-        shapes = (widths[0], len(inputs)), (widths[1], widths[0]), (widths[1], len(targets))
-        first, middle, last = (
-            np.asarray(jax.random.normal(k, shape), float)
-            for k, shape in zip(keys, shapes, strict=True)
-        )
-        (first, x), (last, y) = in_span(first, inputs), in_span(last, targets)
-        layers = (first, middle, last.T)
-        draws.append([f * s * w for f, s, w in zip(factors, sigmas, layers, strict=True)])
+    first, last = (wide / few for wide, few in zip(num_hidden, widths, strict=True))
+    factors = np.sqrt([first, np.sqrt(first * last), last])
+    shapes = (widths[0], len(inputs)), (widths[1], widths[0]), (widths[1], len(targets))
+    w, middle, v = (
+        np.asarray(jax.random.normal(k, shape), float)
+        for k, shape in zip(jax.random.split(key, 3), shapes, strict=True)
+    )
+    (w, x), (v, y) = in_span(w, inputs), in_span(v, targets)
+    drawn = [f * s * w for f, s, w in zip(factors, sigmas, (w, middle, v.T), strict=True)]
     strength = (np.linalg.norm(y, 2) / np.linalg.norm(x, 2)) ** (1 / 3)
-    largest = max(strength, *(np.linalg.norm(w, 2) for layers in draws for w in layers))
+    largest = max(strength, *(np.linalg.norm(layer, 2) for layer in drawn))
     step = float(STEP * x.shape[1] / (3 * largest**4 * np.linalg.norm(x, 2) ** 2))
     rounds = int(LONGER * times[-1] / step / ROUND) + 1
-    curves = np.stack([_descend(layers, x, y, step, rounds) for layers in draws])
+    curves = np.stack(
+        [_descend([drawn[0], p * drawn[1], q * drawn[2]], x, y, step, rounds) for p, q in SIGNS]
+    )
     return averaged_in_time(curves, step * np.arange(curves.shape[1]), times)
 
 
 def averaged_in_time(
-    curves: Float[np.ndarray, "draws steps"],
+    curves: Float[np.ndarray, "curves steps"],
     grid: Float[np.ndarray, " steps"],
     times: Float[np.ndarray, " T"],
 ) -> Float[np.ndarray, " T"]:

@@ -17,7 +17,7 @@ from jaxtyping import Array, Float
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.tasks import Task
-from mdsgdln.theory.deep_prediction import DRAWS, mean_curve
+from mdsgdln.theory.deep_prediction import SIGNS, mean_curve, narrow_widths
 from mdsgdln.theory.neuron_merging import Merger, in_span, merge, patterns
 
 STEP = 0.1  # over the largest rate there may be
@@ -36,7 +36,7 @@ class ReLUPrediction(NamedTuple):
             0 where it is off, ½ on the boundary; shape (G, P).
         shares: of the squared weights, per gate, shape (G,).
         events: what was merged, and when.
-        neurons: how many are left; with two hidden layers, those of both layers in all draws.
+        neurons: how many are left; with two hidden layers, all of the four networks.
     """
 
     losses: Float[Array, " T"]
@@ -76,11 +76,11 @@ def predict_relu(
     differ as much from each other. Beyond 64 and 0.5 this warns. Curves with long plateaus, as of
     functions of one number, may be 10–28 % off without a warning.
 
-    *Two hidden layers*, by four plain ReLU networks of N/4 neurons a layer and σ √(4H/N) (see
-    ``theory.deep_prediction``): the curve passes each loss at the mean of the times at which they
-    do. It is a convenience. What it rests on is that the loss depends on H through σ √H alone; a
-    plain network of N neurons a layer is as good and four times the work. Nothing is merged, no
-    gates are kept, and ``cosine`` is without effect. Takes some seconds.
+    *Two hidden layers*, by four ReLU networks of N/4 neurons a layer and σ √(4H/N), one draw with
+    four combinations of signs (see ``theory.deep_prediction``): the curve passes each loss at the
+    mean of the times at which they do. It is a convenience. What it rests on is that the loss
+    depends on H through σ √H alone; a plain network of N neurons a layer is as good, and four times
+    the work. Nothing is merged, no gates are kept, and ``cosine`` is without effect. Takes seconds.
 
     Range, as measured on exclusive or, semantic, contextual and random tasks: with 100 neurons and
     more, and σ √H (‖X‖/‖Y‖)^{1/3} up to 0.1, the curve is up to 10 % from a typical network. With
@@ -94,7 +94,7 @@ def predict_relu(
         times: t = learning rate · number of steps, increasing from 0 on, shape (T,).
         key: JAX random key of the draws.
         num_neurons: N, at least four; a multiple of four no larger than this and H is used. With
-            two hidden layers, those of the narrower one in all draws; a draw has H at most.
+            two hidden layers, those of the narrower one in all four networks; one has H at most.
         cosine: neurons of a gate are merged from this cosine of (w, v) on; 1 merges none.
 
     Raises:
@@ -156,14 +156,12 @@ def predict_relu(
 
 
 def _deep(inputs, targets, widths, sigmas, times, key, num_neurons) -> ReLUPrediction:
-    """Return the loss of two hidden layers. Their gates differ between draws: none is kept."""
-    share = min(1.0, num_neurons // DRAWS / min(widths))
-    few = [round(share * width) for width in widths]
-    grown = [width / left for width, left in zip(widths, few, strict=True)]
-    losses = mean_curve(inputs, targets, grown, few, sigmas, times, key)
+    """Return the loss of two hidden layers. Gates differ between networks: none is kept."""
+    few = narrow_widths(widths, num_neurons)
+    losses = mean_curve(inputs, targets, widths, few, sigmas, times, key)
     _check_finite(losses, sigmas)
     nothing = np.zeros((0, inputs.shape[1])), np.zeros(0)
-    return ReLUPrediction(jnp.asarray(losses), *nothing, [], DRAWS * sum(few))
+    return ReLUPrediction(jnp.asarray(losses), *nothing, [], len(SIGNS) * sum(few))
 
 
 def _check_finite(losses: np.ndarray, sigmas: list) -> None:

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from mdsgdln.theory.neuron_utility import span
+
 NEAR = 0.02  # |cos(w, x)| up to which a sample is on the boundary
 SHRUNK = 0.1  # of its size at the start: a direction below is left out
 ROUNDING = 1e-12  # of the largest direction
@@ -123,3 +125,13 @@ def polar(matrix: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "m n"]:
     """Return the nearest matrix whose columns, or rows if they are fewer, are orthonormal."""
     left, _, right = np.linalg.svd(matrix, full_matrices=False)
     return left @ right
+
+
+def in_span(drawn: Float[np.ndarray, "m n"], columns: Float[np.ndarray, "n P"]) -> tuple:
+    """Return draws, isotropic in the span of some columns, and these, in one basis of the span.
+
+    Weights outside of it do not move (inputs), or are of order σ² in the outputs.
+    """
+    left, s, right = span(columns)
+    inside = drawn @ left
+    return np.sqrt(max(inside.shape)) * polar(inside), s[:, None] * right

@@ -1,4 +1,7 @@
-"""Compressed mean field: merging, the designed network, the curve of a trained network."""
+"""Compressed mean field: merging, the designed network, the curve of a trained network.
+
+With two hidden layers, narrow networks averaged in time.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -7,8 +10,9 @@ import pytest
 from bad_input import BAD_INPUT
 
 from mdsgdln import networks, tasks, theory, training
-from mdsgdln.theory.neuron_merging import merge, patterns
-from mdsgdln.theory.relu_prediction import _advance, _in_span
+from mdsgdln.theory.deep_prediction import averaged_in_time, narrow_widths
+from mdsgdln.theory.neuron_merging import in_span, merge, patterns
+from mdsgdln.theory.relu_prediction import _advance
 
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
@@ -111,7 +115,7 @@ def test_a_round_is_gradient_flow():
 def test_draws_are_isotropic_in_the_span():
     columns = np.zeros((4, 3))
     columns[1:3] = RNG.normal(size=(2, 3))
-    inside, reduced = _in_span(RNG.normal(size=(20, 4)), columns)
+    inside, reduced = in_span(RNG.normal(size=(20, 4)), columns)
     np.testing.assert_allclose(inside.T @ inside, 20 * np.eye(2), atol=1e-12)
     np.testing.assert_allclose(reduced.T @ reduced, columns.T @ columns, atol=1e-12)
 
@@ -204,6 +208,9 @@ def test_few_neurons_and_large_weights_warn(width, scale):
         ({"num_neurons": 3}, "num_neurons"),
         ({"cosine": 1.5}, "cosine"),
         ({"scale": 0.0}, "scale"),
+        ({"num_hidden": (64, 64, 64)}, "num_hidden"),
+        ({"num_hidden": (64, 3)}, "num_hidden"),
+        ({"num_hidden": (64, 64), "scale": [1e-3, 1e-3]}, "scale"),
         ({"task": tasks.Task(np.eye(2), np.zeros((1, 2)))}, "task"),
     ],
 )
@@ -211,3 +218,62 @@ def test_bad_input_is_named(change, name):
     good = {"task": XOR, "num_hidden": 64, "scale": 1e-3, "times": [0.0, 1.0], "key": KEY}
     with pytest.raises(BAD_INPUT, match=name):
         theory.predict_relu(**(good | change))
+
+
+# Two hidden layers ------------------------------------------------------------------------------
+
+DEEP = {"num_hidden": (200, 200), "key": KEY}  # one shape: one compilation
+
+
+def test_two_layers_follow_a_trained_network():
+    sigma = 0.1 / np.sqrt(200)
+    network = networks.ReLUNetwork((3, 200, 200, 1))
+    run = training.train(network, network.init(jax.random.key(1), sigma), XOR, 0.1, 500)
+    found = theory.predict_relu(XOR, scale=sigma, times=run.times, **DEEP)
+    assert run.losses[-1] < 0.02 * run.losses[0]
+    error = np.sum(np.abs(found.losses - run.losses)) / np.sum(run.losses)
+    assert error < 0.1
+    assert found.neurons == 4 * (64 + 64) and not found.events
+    assert found.gates.shape == (0, 4) and found.shares.shape == (0,)
+
+
+def test_two_layers_have_the_units_of_three_matrices():
+    """y → c³ y with weights c w runs c⁴ times as fast."""
+    times = np.linspace(0, 60, 20)
+    one = theory.predict_relu(XOR, scale=1e-2, times=times, **DEEP)
+    scaled = tasks.Task(XOR.inputs, 8 * XOR.targets)
+    other = theory.predict_relu(scaled, scale=2e-2, times=times / 16, **DEEP)
+    assert one.losses[-1] < 0.5 * one.losses[0]
+    np.testing.assert_allclose(other.losses, 64 * one.losses, rtol=1e-4)
+
+
+def test_narrow_networks_keep_the_ratio_of_widths():
+    assert narrow_widths((300, 100), 64) == [48, 16]
+    assert narrow_widths((8, 12), 64) == [8, 12]
+
+
+def test_a_mean_in_time_is_a_curve_between():
+    grid = np.linspace(0, 10, 1001)
+    early, late = (1 / (1 + np.exp(4 * (grid - middle))) for middle in (3, 5))
+    found = averaged_in_time(np.stack([early, late]), grid, grid)
+    between = 1 / (1 + np.exp(4 * (grid - 4)))
+    np.testing.assert_allclose(found[200:], between[200:], atol=2e-3)
+    assert (np.diff(found) <= 0).all()
+
+
+def test_a_mean_in_time_of_curves_that_never_meet():
+    grid = np.linspace(0, 1, 11)
+    found = averaged_in_time(np.stack([np.full(11, 2.0), np.full(11, 1.0)]), grid, grid)
+    np.testing.assert_array_equal(found, 1.5)
+
+
+@pytest.mark.parametrize(("width", "scale"), [(64, 1e-3), (200, 0.1)])  # either draws 64
+def test_two_layers_warn_outside_of_their_range(width, scale):
+    with pytest.warns(UserWarning, match="predict_relu"):
+        theory.predict_relu(XOR, (width, width), scale, [0.0], key=KEY)
+
+
+@pytest.mark.filterwarnings("ignore:predict_relu")
+def test_two_layers_name_a_scale_that_overflows():
+    with pytest.raises(BAD_INPUT, match="scale"):
+        theory.predict_relu(XOR, scale=1e60, times=[0.0], **DEEP)

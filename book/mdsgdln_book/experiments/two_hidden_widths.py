@@ -1,4 +1,4 @@
-"""Two hidden layers, trees: fewer neurons, and read-outs and stages of the gated network.
+"""Two hidden layers: other widths, prediction, and read-outs and stages of the gated network.
 
 σ√H is that of the published ReLU network, so that networks of any width learn at one time.
 """
@@ -6,9 +6,10 @@
 import warnings
 from functools import cache
 
+import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import gates, networks, sweeps, theory
+from mdsgdln import gates, networks, sweeps, tasks, theory
 from mdsgdln_book import tables
 from mdsgdln_book.experiments import two_hidden
 from mdsgdln_book.experiments.two_hidden_staged import CONTEXT_START, PAIRS, begin
@@ -16,6 +17,8 @@ from mdsgdln_book.tables import Table
 
 COARSER, SEEDS = 8, 5
 WIDTHS = (50, 100, 154, 250)
+WIDEST = 1000
+PLATEAU = {"trees": 7200, "tree, ring, cross": 6400}  # published steps: on the first plateau
 NARROW = 154  # of the gated network: seven modules of 22 neurons, like seven of 60
 
 
@@ -30,10 +33,87 @@ def relu_of(num_hidden: int) -> networks.ReLUNetwork:
     return networks.ReLUNetwork((11, num_hidden, num_hidden, 60))
 
 
-def narrow(num_hidden: int, seed: int) -> dict:
-    """Return the thinned loss of a ReLU network with fewer neurons."""
+def narrow(num_hidden: int, seed: int, structures: str = "trees") -> dict:
+    """Return the thinned loss of a ReLU network with fewer neurons, or with more."""
     weights = relu_of(num_hidden).init(two_hidden.key_of(seed), scale_of(num_hidden))
-    return {"losses": two_hidden.train(relu_of(num_hidden), weights, "trees", COARSER)[1]}
+    return {"losses": two_hidden.train(relu_of(num_hidden), weights, structures, COARSER)[1]}
+
+
+def predicted(structures: str, seed: int) -> dict:
+    """Return the loss of the published network as predicted, at the times of the thinned ones."""
+    every = two_hidden.PUBLISHED_STEPS // two_hidden.RECORDINGS
+    times = two_hidden.PUBLISHED_RATE * every * np.arange(two_hidden.RECORDINGS)
+    sizes = (two_hidden.HIDDEN, two_hidden.HIDDEN)
+    task, key = two_hidden.TASKS[structures], two_hidden.key_of(100 + seed)
+    found = theory.predict_relu(task, sizes, two_hidden.SCALE, times, key=key)
+    return {"losses": found.losses}
+
+
+def merged(structures: str, seed: int) -> dict:
+    """Merge the published network's neurons on the first plateau and train what is left.
+
+    Results:
+        losses, merged_losses: from that plateau on, of the network and of the merged one.
+        neurons: left in each hidden layer.
+    """
+    relu, task = relu_of(two_hidden.HIDDEN), two_hidden.TASKS[structures]
+    start = relu.init(two_hidden.key_of(seed), two_hidden.SCALE)
+    steps = PLATEAU[structures]
+    run = two_hidden.train(relu, start, structures, COARSER, steps=steps)[0]
+    few = without_repetition(list(map(np.asarray, run.weights)), task, seed)
+    sizes = (11, *[len(layer) for layer in few[:-1]], 60)
+    rest = two_hidden.PUBLISHED_STEPS - steps
+    curves = {
+        name: two_hidden.train(network, weights, structures, COARSER, steps=rest)[1]
+        for name, network, weights in (
+            ("losses", relu, run.weights),
+            ("merged_losses", networks.ReLUNetwork(sizes), [*map(jnp.asarray, few)]),
+        )
+    }
+    return curves | {"neurons": np.array(sizes[1:-1])}
+
+
+def without_repetition(weights: list, task: tasks.Task, seed: int) -> list:
+    """Return fewer neurons: in each hidden layer those of one gate by a basis of their weights.
+
+    Of a group only what the inputs reach and what reaches the targets is kept: with layers below
+    and above multiplied, the first order of a Krylov space. Replacements are a random rotation of
+    the basis in which all have equal shares of the mean activity, so that they keep the gate.
+    """
+    rng, inputs = np.random.default_rng(seed), np.asarray(task.inputs)
+    left, s, _ = np.linalg.svd(np.asarray(task.targets))
+    wanted = left[:, : np.sum(s > 1e-9 * s[0])].T
+    weights = list(weights)
+    for layer in range(2):
+        below = inputs if layer == 0 else np.maximum(weights[0] @ inputs, 0)
+        reached = np.eye(len(inputs)) if layer == 0 else weights[0]
+        above = weights[2] if layer == 1 else weights[2] @ weights[1]
+        activity = np.maximum(weights[layer] @ below, 0)
+        gates_of, group = np.unique(activity > 0, axis=0, return_inverse=True)
+        into, out = [], []
+        for index, gate in enumerate(gates_of):
+            some = group.ravel() == index
+            if not gate.any():
+                continue  # never on: nothing is passed on
+            kept = [activity[some].mean(axis=1, keepdims=True)]
+            kept += [weights[layer][some] @ reached, (wanted @ above[:, some]).T]
+            turn = rotation(np.hstack([part / np.linalg.norm(part) for part in kept]), rng)
+            into.append(turn @ weights[layer][some])
+            out.append(weights[layer + 1][:, some] @ turn.T)
+        weights[layer], weights[layer + 1] = np.vstack(into), np.hstack(out)
+    return weights
+
+
+def rotation(vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return rows that span some columns, all with one share of the first: (rank, neurons)."""
+    if len(vectors) <= vectors.shape[1] - 1:
+        return np.eye(len(vectors))  # nothing to gain
+    first = vectors[:, :1] / np.linalg.norm(vectors[:, 0])
+    others = np.linalg.svd(vectors[:, 1:] - first @ (first.T @ vectors[:, 1:]))
+    rank = np.sum(others.S > 1e-9 * others.S[0])
+    basis = np.hstack([first, others.U[:, :rank]])
+    equal = np.linalg.qr(np.hstack([np.ones((rank + 1, 1)), rng.normal(size=(rank + 1, rank))]))[0]
+    return equal * np.sign(equal[0, 0]) @ basis.T
 
 
 def boundaries(seed: int) -> dict:
@@ -138,6 +218,25 @@ TABLES = {
         + sweeps.grid(num_hidden=[NARROW], seed=range(SEEDS, 2 * SEEDS)),
         seconds=9,
         rtol=0.1,  # ReLU networks with two hidden layers amplify rounding, narrow ones more
+    ),
+    "two_hidden_independence": Table(
+        narrow,
+        sweeps.grid(structures=["tree, ring, cross"], num_hidden=list(WIDTHS), seed=range(SEEDS))
+        + sweeps.grid(structures=list(two_hidden.TASKS), num_hidden=[WIDEST], seed=[0]),
+        seconds=12,
+        rtol=0.1,
+    ),
+    "two_hidden_predicted": Table(
+        predicted,
+        sweeps.grid(structures=list(two_hidden.TASKS), seed=range(SEEDS)),
+        seconds=4,
+        rtol=0.1,
+    ),
+    "two_hidden_merged": Table(
+        merged,
+        sweeps.grid(structures=list(two_hidden.TASKS), seed=range(SEEDS)),
+        seconds=7,
+        rtol=0.1,
     ),
     "two_hidden_boundaries": Table(
         boundaries,

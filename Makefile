@@ -22,7 +22,7 @@ export PIP_QUIET = 2
 export PIP_ROOT_USER_ACTION = ignore
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book chapter figure pdf test references claim tables verify bench reproduce coverage mutations \
+.PHONY: book chapter figure pdf test references references-check claim tables verify bench reproduce coverage mutations \
     nightly test-nightly test-lowest test-newest test-processor pages links test-gpu notebooks publish-notebooks picture \
     workflows serve lab clean lock
 
@@ -40,14 +40,18 @@ figure: $(READY)
 
 # Bad input is tried without the run-time checks of types, as by a user: tests/bad_input.py
 BAD_INPUT := bad or named or single_neurons
+COMPARE := $(BIN)/python -m mdsgdln_book.comparison
 test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln
 	$(BIN)/pytest -q -n 2 -k "not ($(BAD_INPUT))"
 	TYPECHECK=off $(BIN)/pytest -q -n 2 -k "$(BAD_INPUT)"
-	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
-	    -n 2 --dist loadfile tests/references
+	$(COMPARE)
+
+# References are executed again and compared, all or CHAPTER="xor start".
+references-check: $(READY)
+	$(COMPARE) $(CHAPTER)
 
 # Lines of the package that no unit test runs are printed; at least 95 % are run.
 coverage: $(READY)
@@ -64,8 +68,7 @@ test-processor: export OPENBLAS_CORETYPE = Nehalem
 test-processor: export NPY_DISABLE_CPU_FEATURES = X86_V3 X86_V4
 test-processor: $(READY)
 	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k drawn_row
-	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
-	    -n 2 --dist loadfile tests/references
+	$(COMPARE)
 
 # All that takes too long for every run; some hours.
 nightly: test-nightly coverage test-lowest test-newest test-processor verify mutations
@@ -120,11 +123,11 @@ pdf: $(READY) .venv/browser-ready
 links: $(READY)
 	-$(BIN)/jupyter-book build . --builder linkcheck
 
-# Every chapter on a GPU; without one this fails.
+# Every chapter on a GPU, compared as above; without one this fails.
 test-gpu: $(READY)
 	$(BIN)/python -m pip install "jax[cuda13]==$$(sed -n 's/^jax==\([0-9.]*\).*/\1/p' requirements.txt)"
 	JAX_PLATFORMS=cuda $(BIN)/python -c "import jax; print(jax.devices('cuda'))"
-	JAX_PLATFORMS=cuda $(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 600 tests/references
+	JAX_PLATFORMS=cuda $(COMPARE) --jobs 1 --timeout 600 $(CHAPTER)
 
 # The chapters as notebooks, and the branch of REMOTE that Binder and Colab read.
 notebooks: $(READY)

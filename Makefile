@@ -62,13 +62,23 @@ coverage: $(READY)
 test-nightly: $(READY)
 	$(BIN)/pytest -q -m nightly
 
-# Drawn rows and all chapters, rounded as an older processor does.
-test-processor: export XLA_FLAGS = --xla_cpu_max_isa=SSE4_2
-test-processor: export OPENBLAS_CORETYPE = Nehalem
-test-processor: export NPY_DISABLE_CPU_FEATURES = X86_V3 X86_V4
+# Drawn rows and all chapters as another processor rounds, which knows the instructions ISA (SSE4_2 or AVX2)
+# and runs so many THREADS: XLA, OpenBLAS and NumPy each have to be told. What is compiled is kept apart.
+ISA ?= SSE4_2
+THREADS ?= 1
+test-processor: export XLA_FLAGS = --xla_cpu_max_isa=$(ISA)
+test-processor: export OPENBLAS_CORETYPE = $(if $(filter AVX2,$(ISA)),Haswell,Nehalem)
+test-processor: export NPY_DISABLE_CPU_FEATURES = $(if $(filter AVX2,$(ISA)),X86_V4,X86_V3 X86_V4)
+test-processor: export NPROC = $(THREADS)
+test-processor: export PJRT_NPROC = $(THREADS)
+test-processor: export OPENBLAS_NUM_THREADS = $(THREADS)
+test-processor: export OMP_NUM_THREADS = $(THREADS)
+test-processor: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/_build/compiled/$(ISA)-$(THREADS)
 test-processor: $(READY)
+	@case "$(ISA) $(THREADS)" in "SSE4_2 "[12] | "AVX2 "[12]) ;; \
+	    *) echo "expected ISA=SSE4_2 or AVX2 and THREADS=1 or 2"; exit 2;; esac
 	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k drawn_row
-	$(COMPARE)
+	$(COMPARE) $(CHAPTER)
 
 # All that takes too long for every run; some hours.
 nightly: test-nightly coverage test-lowest test-newest test-processor verify mutations

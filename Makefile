@@ -58,7 +58,7 @@ coverage: $(READY)
 	TYPECHECK=off $(BIN)/pytest -q -n 2 --cov=mdsgdln --cov-report=term-missing:skip-covered \
 	    --cov-fail-under=95 tests/package
 
-# Tests that are too long for every run: a sweep killed twenty times.
+# Tests that are too long for every run: a sweep killed twenty times, tamperings.
 test-nightly: $(READY)
 	$(BIN)/pytest -q -m nightly
 

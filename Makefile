@@ -22,7 +22,7 @@ export PIP_QUIET = 2
 export PIP_ROOT_USER_ACTION = ignore
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book chapter figure pdf test references claim tables verify bench reproduce coverage mutations \
+.PHONY: book chapter figure pdf test references references-check claim tables verify bench reproduce coverage mutations \
     nightly test-nightly test-lowest test-newest test-processor pages links test-gpu notebooks publish-notebooks picture \
     workflows serve lab clean lock release dist page-speed measure
 
@@ -40,32 +40,45 @@ figure: $(READY)
 
 # Bad input is tried without the run-time checks of types, as by a user: tests/bad_input.py
 BAD_INPUT := bad or named or single_neurons
+COMPARE := $(BIN)/python -m mdsgdln_book.comparison
 test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln
 	$(BIN)/pytest -q -n 2 -k "not ($(BAD_INPUT))"
 	TYPECHECK=off $(BIN)/pytest -q -n 2 -k "$(BAD_INPUT)"
-	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
-	    -n 2 --dist loadfile tests/references
+	$(COMPARE)
+
+# References are executed again and compared, all or CHAPTER="xor start".
+references-check: $(READY)
+	$(COMPARE) $(CHAPTER)
 
 # Lines of the package that no unit test runs are printed; at least 95 % are run.
 coverage: $(READY)
 	TYPECHECK=off $(BIN)/pytest -q -n 2 --cov=mdsgdln --cov-report=term-missing:skip-covered \
 	    --cov-fail-under=95 tests/package
 
-# Tests that are too long for every run: a sweep killed twenty times.
+# Tests that are too long for every run: a sweep killed twenty times, tamperings.
 test-nightly: $(READY)
 	$(BIN)/pytest -q -m nightly
 
-# Drawn rows and all chapters, rounded as an older processor does.
-test-processor: export XLA_FLAGS = --xla_cpu_max_isa=SSE4_2
-test-processor: export OPENBLAS_CORETYPE = Nehalem
-test-processor: export NPY_DISABLE_CPU_FEATURES = X86_V3 X86_V4
+# Drawn rows and all chapters as another processor rounds, which knows the instructions ISA (SSE4_2 or AVX2)
+# and runs so many THREADS: XLA, OpenBLAS and NumPy each have to be told. What is compiled is kept apart.
+ISA ?= SSE4_2
+THREADS ?= 1
+test-processor: export XLA_FLAGS = --xla_cpu_max_isa=$(ISA)
+test-processor: export OPENBLAS_CORETYPE = $(if $(filter AVX2,$(ISA)),Haswell,Nehalem)
+test-processor: export NPY_DISABLE_CPU_FEATURES = $(if $(filter AVX2,$(ISA)),X86_V4,X86_V3 X86_V4)
+test-processor: export NPROC = $(THREADS)
+test-processor: export PJRT_NPROC = $(THREADS)
+test-processor: export OPENBLAS_NUM_THREADS = $(THREADS)
+test-processor: export OMP_NUM_THREADS = $(THREADS)
+test-processor: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/_build/compiled/$(ISA)-$(THREADS)
 test-processor: $(READY)
+	@case "$(ISA) $(THREADS)" in "SSE4_2 "[12] | "AVX2 "[12]) ;; \
+	    *) echo "expected ISA=SSE4_2 or AVX2 and THREADS=1 or 2"; exit 2;; esac
 	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k drawn_row
-	$(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 300 \
-	    -n 2 --dist loadfile tests/references
+	$(COMPARE) $(CHAPTER)
 
 # All that takes too long for every run; some hours.
 nightly: test-nightly coverage test-lowest test-newest test-processor verify mutations
@@ -141,11 +154,11 @@ dist: $(READY)
 links: $(READY)
 	-$(BIN)/jupyter-book build . --builder linkcheck
 
-# Every chapter on a GPU; without one this fails.
+# Every chapter on a GPU, compared as above; without one this fails.
 test-gpu: $(READY)
 	$(BIN)/python -m pip install "jax[cuda13]==$$(sed -n 's/^jax==\([0-9.]*\).*/\1/p' requirements.txt)"
 	JAX_PLATFORMS=cuda $(BIN)/python -c "import jax; print(jax.devices('cuda'))"
-	JAX_PLATFORMS=cuda $(BIN)/pytest -q --nbval --nbval-current-env --nbval-cell-timeout 600 tests/references
+	JAX_PLATFORMS=cuda $(COMPARE) --jobs 1 --timeout 600 $(CHAPTER)
 
 # The chapters as notebooks, and the branch of REMOTE that Binder and Colab read.
 notebooks: $(READY)

@@ -9,8 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-NBVAL = ["-q", "--nbval", "--nbval-current-env", "--nbval-cell-timeout", "600"]
+from mdsgdln_book.comparison import command
+from mdsgdln_book.places import ROOT
+from mdsgdln_book.references import REFERENCES
 
 
 def passes(threads: int, references: list[Path]) -> bool:
@@ -22,8 +23,8 @@ def passes(threads: int, references: list[Path]) -> bool:
         raise SystemExit(f"{threads} threads need as many cores; there are {len(cores)}")
     processes = []
     for number, group in enumerate(groups):
-        command = [sys.executable, "-m", "pytest", *NBVAL, *references[number :: len(groups)]]
-        process = subprocess.Popen(command, cwd=ROOT)
+        part = references[number :: len(groups)]
+        process = subprocess.Popen(command(part, timeout=600), cwd=ROOT)
         os.sched_setaffinity(process.pid, group)
         processes.append(process)
     return not any([process.wait() for process in processes])
@@ -31,8 +32,7 @@ def passes(threads: int, references: list[Path]) -> bool:
 
 if __name__ == "__main__":
     names = sys.argv[1:] or ["*"]
-    folder = ROOT / "tests" / "references"
-    found = [path for name in names for path in sorted(folder.glob(f"{name}.ipynb"))]
+    found = [path for name in names for path in sorted(REFERENCES.glob(f"{name}.ipynb"))]
     for threads in (1, 2):
         print(f"{threads} thread{'s'[: threads > 1]}: {len(found)} chapters", flush=True)
         if not passes(threads, found):

@@ -44,17 +44,22 @@ SVG('<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt"></svg>')
 TOC = {"format": "jb-book", "root": "book/start", "chapters": [{"file": "book/xor"}]}
 
 
-@pytest.fixture
-def root(tmp_path):
-    """The site that a bare build makes of two pages under the configuration of the book."""
+def write_book(folder, chapter=CHAPTER):
+    """Write two pages, start and xor, under the configuration of the book."""
     text = (ROOT / "_config.yml").read_text(encoding="utf8")
     config = yaml.safe_load(text.replace("book/_static", str(BOOK / "_static")))
     config["sphinx"]["config"]["bibtex_bibfiles"] = [str(BOOK / "references.bib")]
-    (tmp_path / "book").mkdir()
-    (tmp_path / "_config.yml").write_text(yaml.safe_dump(config))
-    (tmp_path / "_toc.yml").write_text(yaml.safe_dump(TOC))
-    (tmp_path / "book/start.md").write_text(START)
-    (tmp_path / "book/xor.md").write_text(CHAPTER)
+    (folder / "book").mkdir()
+    (folder / "_config.yml").write_text(yaml.safe_dump(config))
+    (folder / "_toc.yml").write_text(yaml.safe_dump(TOC))
+    (folder / "book/start.md").write_text(START)
+    (folder / "book/xor.md").write_text(chapter)
+
+
+@pytest.fixture
+def root(tmp_path):
+    """The site that a bare build makes of two pages under the configuration of the book."""
+    write_book(tmp_path)
     command = [Path(sys.executable).with_name("jupyter-book"), "build", "."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

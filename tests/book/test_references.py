@@ -4,14 +4,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
 import mdsgdln
-from mdsgdln_book import references
+from mdsgdln_book import comparison, references
 
 TESTS = Path(__file__).resolve().parents[1]
 NUMBER = re.compile(r"\d\.\d*[1-9]")
@@ -127,9 +126,9 @@ def test_drift_sees_missing_and_orphaned_references(copy):
 def nbval(folder, *first):
     """The cells that nbval finds red in a folder: `file::Cell n`; `first` leads the module path."""
     shutil.copy(TESTS / "conftest.py", folder)
-    command = [sys.executable, "-m", "pytest", "--nbval", "--nbval-current-env", "-q", "-rf"]
+    options = ["-rf", "--tb=no", "-p", "no:cacheprovider", f"--rootdir={folder}"]
     done = subprocess.run(
-        [*command, "--tb=no", "-p", "no:cacheprovider", f"--rootdir={folder}", "."],
+        [*comparison.command([folder]), *options],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, [*first, TESTS]))},
         capture_output=True,
@@ -155,3 +154,9 @@ def test_nbval_sees_a_changed_package(copy):
     tasks = copy / "other" / "mdsgdln" / "tasks" / "structures.py"
     tasks.write_text(tasks.read_text() + "\n_xor = xor\ndef xor(m): return _xor(1.001 * m)\n")
     assert nbval(copy / "references", copy / "other") == ["demo.ipynb::Cell 1"]
+
+
+def test_a_chapter_to_compare_has_to_be_known(capsys):
+    with pytest.raises(SystemExit):
+        comparison.main(["xor", "nowhere"])
+    assert re.search("chapter: expected one of .*xor.*; got nowhere", capsys.readouterr().err)

@@ -51,6 +51,7 @@ def test_clean_site(root):
         ('<p style="background: url(https://example.org/x.png)"></p>', "style loads"),
         ('<img src="a.png">', "without alt text"),
         ('<img src="_images/a.png" alt="../_images/a.png">', "without alt text"),
+        ('<figure id="fig-x"><img src="b.png"></figure>', "without alt text of figure fig-x"),
         ("<p>```{figure} a.png</p>", "raw directive"),
         ("<p>:::{note}</p>", "raw directive"),
         ("<p>where $a > 0$ holds</p>", "raw TeX"),
@@ -75,11 +76,32 @@ def test_an_empty_site_is_a_problem(tmp_path):
     assert site.site_problems(tmp_path)
 
 
-def test_cells_may_not_fail(tmp_path):
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        (":tags: [raises-exception]\n1 / 0", "is tagged raises-exception"),
+        (":tags: [hide-input, nbval-skip]\n1 / 0", "is tagged nbval-skip"),
+        ("1 + 1\n  # NBVAL_IGNORE_OUTPUT", "says NBVAL_IGNORE_OUTPUT"),
+        (
+            "---\nmystnb: {figure: {caption: Words, name: fig-x}, image: {alt: }}\n---\nplot()",
+            "has no alt text for its figure fig-x",
+        ),
+        ("---\nmystnb: {figure: {caption: W}, image: {alt: A line}}\n---\nplot()", None),
+        ("---\nmystnb: {figure: {caption: W}}\n---\ninteractive.place('x')", None),
+        ("1 + 1  # compared by nbval", None),
+    ],
+)
+def test_cells_are_compared_and_described(tmp_path, cell, problem):
     header = "---\nkernelspec: {name: python3, display_name: Python 3}\n---\n"
-    cell = "```{code-cell}\n:tags: [raises-exception]\n1 / 0\n```\n"
-    (tmp_path / "chapter.md").write_text(header + cell)
-    assert site.source_problems(tmp_path) == ["chapter: cell 0 is tagged raises-exception"]
+    cells = f"```{{code-cell}}\n1\n```\n\n```{{code-cell}}\n{cell}\n```\n"
+    (tmp_path / "chapter.md").write_text(header + cells)
+    found = [f"chapter: cell 1 {problem}"] if problem else []
+    assert site.source_problems(tmp_path) == found
+
+
+def test_the_chapters_cells_are_compared_and_described():
+    found = site.source_problems()
+    assert not found, "\n".join(found)
 
 
 def test_exit_code(root, capsys):

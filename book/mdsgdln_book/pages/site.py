@@ -25,6 +25,9 @@ FETCHED_BY = {name: (*FETCHED, "href") for name in ("link", "use", "image")}
 NOT_FETCHED = {"canonical", "next", "prev", "search", "author", "index", "license", "alternate"}
 STYLE_URL = re.compile(r"""(?:@import\s+(?:url\()?|url\()\s*['"]?([^'")\s;]+)""")
 OTHER_HOST = re.compile(r"^\s*(?:[a-z]+:)?//", re.IGNORECASE)
+# Cells that these mark may fail, or print anything: nbval's tags, and its comments.
+EXEMPT = re.compile(r"raises-exception|nbval-", re.IGNORECASE)
+EXEMPT_COMMENT = re.compile(r"^\s*#[\s#]*((?:NBVAL|PYTEST_VALIDATE)_\w+)", re.MULTILINE)
 RAW_DIRECTIVE = re.compile(r"(?:```+|:::+)\s*\{")
 
 
@@ -76,7 +79,9 @@ def text_problems(page: BeautifulSoup) -> list[str]:
     for image in article.find_all("img"):
         alt = (image.get("alt") or "").strip()
         if not alt or alt.rsplit("/")[-1] == (image.get("src") or "").rsplit("/")[-1]:
-            found.append(f"image without alt text: {image.get('src', '')[:60]}")
+            figure = image.find_parent("figure", id=True)
+            name = f" of figure {figure['id']}" if figure else ""
+            found.append(f"image without alt text{name}: {image.get('src', '')[:60]}")
     return found
 
 
@@ -137,13 +142,24 @@ def site_problems(root: Path) -> list[str]:
 
 
 def source_problems(book: Path = BOOK) -> list[str]:
-    """Cells that are allowed to fail: there must be none."""
+    """Cells that may fail or are not compared, and figures without words: there must be none."""
     return [
-        f"{name}: cell {number} is tagged raises-exception"
+        f"{name}: cell {number} {problem}"
         for name, path in chapters(book).items()
         for number, cell in enumerate(code_cells(jupytext.read(path)))
-        if "raises-exception" in cell.metadata.get("tags", [])
+        for problem in cell_problems(cell)
     ]
+
+
+def cell_problems(cell) -> list[str]:
+    """What is wrong with a cell of a chapter, whatever it prints."""
+    found = [f"is tagged {tag}" for tag in cell.metadata.get("tags", []) if EXEMPT.match(tag)]
+    found += [f"says {comment}" for comment in EXEMPT_COMMENT.findall(cell.source)]
+    shown = cell.metadata.get("mystnb", {})
+    described = (shown.get("image") or {}).get("alt") or "interactive.place(" in cell.source
+    if "figure" in shown and not described:
+        found.append(f"has no alt text for its figure {shown['figure'].get('name', '')}".strip())
+    return found
 
 
 def main(root: Path) -> int:

@@ -1,0 +1,233 @@
+"""Every check is worth something: a copy of the book is tampered with, and a check says where.
+
+What is tried elsewhere, too: a chapter that raises or hangs in a build, a build that is killed, two
+at a time (test_execution), a disk that is full (test_tables), every public function 1 % off
+(mutations).
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+import pytest
+from test_build import write_book
+
+from mdsgdln_book.places import ROOT
+
+pytestmark = pytest.mark.nightly
+
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+COMPARED = ("-m", "mdsgdln_book.comparison", "--jobs=1", "--timeout=60", "hyperparameters")
+TABLE = "saddle_levels"  # of two rows
+
+
+class Tampering(NamedTuple):
+    """What is changed in which file, which check has to be red, and what it has to say."""
+
+    file: str
+    change: Callable[[str], str]
+    check: tuple[str, ...]
+    says: str
+
+
+def put(old, new):
+    """Replace what a pattern finds first; it has to be there."""
+
+    def change(text):
+        changed, number = re.subn(old, new, text, count=1)
+        assert number, f"nothing to tamper with: {old}"
+        return changed
+
+    return change
+
+
+def cell(number, **fields):
+    """Change a cell of a reference."""
+
+    def change(text):
+        notebook = nbformat.reads(text, as_version=4)
+        notebook.cells[number].update(fields)
+        return nbformat.writes(notebook)
+
+    return change
+
+
+REFERENCE = "tests/references/hyperparameters.ipynb"
+SITE = (*PYTEST, "tests/book/test_site.py", "-k", "chapters_cells")
+CLAIMS = (*PYTEST, "tests/book/test_claims.py", "-k", "edited")
+TAMPERINGS = {
+    "a number of a reference": Tampering(
+        REFERENCE,
+        put(r"128 \(NRR\) \| 128", "128 (NRR) | 129"),
+        COMPARED,
+        r"hyperparameters\.ipynb::Cell 1 [\s\S]*Cell outputs differ[\s\S]*\b129\b",
+    ),
+    "what a cell of a reference printed": Tampering(
+        REFERENCE,
+        cell(7, outputs=[]),
+        COMPARED,
+        r"hyperparameters\.ipynb::Cell 7 [\s\S]*Unexpected output fields",
+    ),
+    "a chapter that raises": Tampering(
+        REFERENCE,
+        cell(1, source="raise RuntimeError('said aloud')"),
+        COMPARED,
+        r"hyperparameters\.ipynb::Cell 1 [\s\S]*RuntimeError[\s\S]*said aloud",
+    ),
+    "a chapter that hangs": Tampering(
+        REFERENCE,
+        cell(0, source="import time\n\ntime.sleep(600)"),
+        COMPARED,
+        r"hyperparameters\.ipynb::Cell 0 [\s\S]*Timeout of 60 seconds exceeded",
+    ),
+    "a chapter without its reference": Tampering(
+        "book/xor.md",
+        put(r"\bSTEPS\b", "STEPS_"),
+        (*PYTEST, "tests/book/test_references.py", "-k", "up_to_date"),
+        r"xor: cell \d+: the code differs",
+    ),
+    "a cell that is not compared": Tampering(
+        "book/xor.md",
+        put(r"(?m)^(import jax)$", r"# NBVAL_IGNORE_OUTPUT\n\1"),
+        SITE,
+        r"xor: cell \d+ says NBVAL_IGNORE_OUTPUT",
+    ),
+    "a figure without alternative text": Tampering(
+        "book/xor.md",
+        put(r"(name: fig-xor-cells\n)  image:\n    alt: '[^']*'\n", r"\1"),
+        SITE,
+        r"xor: cell \d+ has no alt text for its figure fig-xor-cells",
+    ),
+    "a number of a table": Tampering(
+        f"book/mdsgdln_book/results/{TABLE}.jsonl",
+        put(r'("task": "trees 3".*"chance": 0\.)08', r"\g<1>09"),
+        ("-m", "mdsgdln_book.reproduction", "verify", TABLE),
+        TABLE + r" \{'task': 'trees 3'\}: chance was 0\.09\d+, now is 0\.08\d+; tolerance",
+    ),
+    "a row of a table that is gone": Tampering(
+        f"book/mdsgdln_book/results/{TABLE}.jsonl",
+        put(r'\{"setting": \{"task": "trees 3".*\n', ""),
+        (*PYTEST, "tests/book/test_tables.py", "-k", f"whole and {TABLE}"),
+        TABLE + r"\.jsonl lacks 1 of 2 runs",
+    ),
+    "the bound of a claim": Tampering(
+        "book/claims.yml",
+        put(r"(id: deep-eq7-random\n(?:  .*\n)*?  bound: \{at_most: 0\.0)2", r"\g<1>3"),
+        CLAIMS,
+        "claim deep-eq7-random: its bound was at most 0.02, now is at most 0.03",
+    ),
+    "a claim that is gone": Tampering(
+        "book/claims.yml",
+        put(r"- id: deep-eq7-random\n(?:  .*\n)*", ""),
+        CLAIMS,
+        "claim deep-eq7-random is gone",
+    ),
+    "a constant of the package 1 % off": Tampering(
+        "mdsgdln/theory/contexts.py",
+        put(r"common = (np\.sqrt\(num_contexts)", r"common = 1.01 * \1"),
+        (*PYTEST, "tests/package/test_contexts.py", "-k", "race_law"),
+        r"FAILED tests/package/test_contexts\.py::test_race_law",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The book as it is here, with its history, to be tampered with."""
+    folder = tmp_path_factory.mktemp("tampered") / "book"
+    clone = ["git", "clone", "--quiet", "--shared", "--no-checkout", ROOT, folder]
+    subprocess.run(clone, check=True, capture_output=True)
+    for name in ("book", "mdsgdln", "tests"):
+        ignored = shutil.ignore_patterns("__pycache__", "_build", "*.egg-info")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    for name in ("_config.yml", "_toc.yml", "pyproject.toml", "requirements.txt"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+GREEN = set()
+
+
+def run(copy, check, cwd=None):
+    """Run a check in the copy; return its exit code and what it says."""
+    paths = os.pathsep.join(map(str, [copy, copy / "book"]))
+    environment = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, *check]
+    settings = {"env": environment, "cwd": cwd or copy, "text": True}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **settings)
+    return done.returncode, done.stdout
+
+
+def test_it_is_the_copy_that_is_checked(copy):
+    code = "import mdsgdln, mdsgdln_book; print(mdsgdln.__file__, mdsgdln_book.__file__)"
+    _, said = run(copy, ("-c", code))
+    assert [Path(path).is_relative_to(copy) for path in said.split()] == [True, True]
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS.values(), ids=TAMPERINGS)
+def test_a_tampering_is_seen_and_its_place_is_named(copy, tampering):
+    if tampering.check not in GREEN:
+        code, said = run(copy, tampering.check)
+        assert code == 0, said
+        GREEN.add(tampering.check)
+    path = copy / tampering.file
+    before = path.read_text(encoding="utf8")
+    path.write_text(tampering.change(before), encoding="utf8")
+    try:
+        code, said = run(copy, tampering.check)
+    finally:
+        path.write_text(before, encoding="utf8")
+    assert code != 0 and re.search(tampering.says, said), said
+
+
+# The built page of a chapter ---------------------------------------------------------------------
+
+CHAPTER = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+# A chapter
+
+A [link](https://example.org) is followed by people only.
+
+```{code-cell}
+---
+mystnb:
+  image:
+    alt: nothing to see
+  figure:
+    caption: Some words.
+    name: fig-empty
+---
+from IPython.display import SVG
+
+SVG('<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt"></svg>')
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("A link", "A link", None),
+        ("  image:\n    alt: nothing to see\n", "", "image without alt text of figure fig-empty"),
+        ("A [link]", "![line](https://example.org/a.png) A [link]", "loads https://example.org/a"),
+        ("# A ch", '<script src="//example.org/a.js"></script>\n\n# A ch', "loads //example.org/a"),
+    ],
+    ids=["as it is", "a figure without alternative text", "a picture elsewhere", "a script"],
+)
+def test_a_built_page_needs_no_other_host_and_describes_its_figures(copy, tmp_path, old, new, says):
+    write_book(tmp_path, CHAPTER.replace(old, new))
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    build = [jupyter_book, "build", "."]
+    done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    code, said = run(copy, ("-m", "mdsgdln_book.pages.site", tmp_path / "_build/html"))
+    assert code == (says is not None), said
+    assert says is None or re.search(rf"book/xor\.html: .*{re.escape(says)}", said), said

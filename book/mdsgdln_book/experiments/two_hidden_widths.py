@@ -228,7 +228,8 @@ TABLES = {
     ),
     "two_hidden_predicted": Table(
         predicted,
-        sweeps.grid(structures=list(two_hidden.TASKS), seed=range(SEEDS)),
+        # none of the keys that were tried while `theory.predict_relu` was made
+        sweeps.grid(structures=list(two_hidden.TASKS), seed=range(100, 100 + SEEDS)),
         seconds=4,
         rtol=0.1,
     ),

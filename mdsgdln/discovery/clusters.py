@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from mdsgdln import _checks as checks
@@ -49,9 +48,19 @@ def cluster(
             f"num_clusters: expected at most the number of distinct patterns, {len(patterns)}, "
             f"got {num_clusters}"
         )
-    with threadpool_limits(1):  # sums do not depend on the number of cores
+    with one_thread():
         centroids = k_means(patterns, shares, num_clusters, seed)
     return gates_of(centroids) if rounded else centroids[np.argsort(-centroids.sum(axis=1))]
+
+
+def one_thread() -> threadpool_limits:
+    """Limit k-means to one thread: sums do not depend on the number of cores.
+
+    Threads would also wait for each other for longer than they work.
+    """
+    import sklearn.cluster  # noqa: F401  # brings the threads that are limited
+
+    return threadpool_limits(1)
 
 
 def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
@@ -126,6 +135,8 @@ def k_means(
     starts: int = STARTS,
 ) -> Float[np.ndarray, "clusters P"]:
     """Return the centroids of weighted patterns."""
+    from sklearn.cluster import KMeans  # half a second, and most programs cluster nothing
+
     means = KMeans(num_clusters, n_init=starts, random_state=seed, tol=1e-3)
     return means.fit(patterns, sample_weight=weights).cluster_centers_
 

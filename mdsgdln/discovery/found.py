@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.optimize import linear_sum_assignment
-from threadpoolctl import threadpool_limits
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
@@ -17,6 +16,7 @@ from mdsgdln.discovery.clusters import (
     gates_of,
     held,
     k_means,
+    one_thread,
 )
 from mdsgdln.discovery.recordings import Recording
 from mdsgdln.discovery.repetition import MANY_STARTS, Number, number_of_kinds, numbers
@@ -187,7 +187,7 @@ def _again(
 ) -> Int[np.ndarray, "K P"]:
     """Return as many gates of another recording, in the order of those that they are most like."""
     patterns, shares = distinct(activity, weights)
-    with threadpool_limits(1):
+    with one_thread():
         centroids = k_means(patterns, shares, min(len(gates), len(patterns)), seed, MANY_STARTS)
     found = (centroids > 0.5).astype(int)
     mine, theirs = linear_sum_assignment(distances(gates.astype(float), found))

@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.stats import norm
-from threadpoolctl import threadpool_limits
 
 from mdsgdln.discovery.clusters import (
     differing,
@@ -14,6 +13,7 @@ from mdsgdln.discovery.clusters import (
     gates_of,
     k_means,
     noticeable,
+    one_thread,
 )
 
 MOST_PATHWAYS = 12
@@ -95,7 +95,7 @@ def numbers(
     Unless ``complete``, surrogates are made only where gates repeat exactly.
     """
     found = {}
-    with threadpool_limits(1):  # threads of k-means wait for each other longer than they work
+    with one_thread():
         for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
             found[num_clusters] = _repeated(patterns, shares, num_clusters)
         surrogates = _surrogates(patterns, shares, min(num_neurons, MOST_NEURONS))

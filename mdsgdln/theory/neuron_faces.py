@@ -19,7 +19,7 @@ class Candidate(NamedTuple):
     Attributes:
         gate: the samples that are on, shape (P,).
         boundary: those with wᵀx = 0, shape (P,).
-        rate: s, the largest singular value of Σ^yx(g) Π_B; it is the drive f(w).
+        rate: s, the largest singular value of Σ^yx(g) Ψ_B; it is the drive f(w).
         flatness: dimension of its top space. From 2 on w is one of a family.
         climb: slope with which f still rises at ``input_weights``; where it is above 0 these are no
             local maximum. NaN where more than 12 samples on the boundary push up.

@@ -5,13 +5,13 @@ U(w, u) = (1/P) Σ_i uᵀr_i relu(wᵀx_i), r_i what is not explained of sample 
 all neurons are small, gradient flow climbs it. For a given direction of w the best u is along
 R relu(Xᵀw), and what is left is the *drive* f(w) = ‖R relu(Xᵀw)‖ / (P‖w‖).
 
-Let g be the samples with wᵀx > 0, B those with wᵀx = 0, Π_B the projection that removes the inputs
+Let g be the samples with wᵀx > 0, B those with wᵀx = 0, Ψ_B the projection that removes the inputs
 of B, and Σ^yx(g) = (1/P) Σ_{i∈g} r_i x_iᵀ. All weights with one gate and boundary are a *face*.
 
 1. (w, u), ‖w‖² + ‖u‖² = 1, is a local maximum of U with U > 0 iff w/‖w‖ is one of f, u is along
    R relu(Xᵀw), and ‖w‖² = ‖u‖² = ½. Then 2U = f(w).
 2. On a face f(w) = ‖Σ^yx(g) w‖ / ‖w‖. A quadratic form on a sphere has no local maximum but the
-   largest, so at a maximum w is in the top right singular space of Σ^yx(g) Π_B, and f(w) = s is its
+   largest, so at a maximum w is in the top right singular space of Σ^yx(g) Ψ_B, and f(w) = s is its
    largest singular value.
 3. With s > 0, ‖w‖ = 1, u = Σ^yx(g) w/s, β_i = uᵀr_i/P and c = Σ^yx(g)ᵀu − s w, the slope of f
    in direction δ is cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ). Condition (C): it is nowhere above 0. That is,
@@ -154,7 +154,7 @@ def _pattern(
 
 
 def _kernel(vectors: Float[np.ndarray, "N_in k"]) -> Float[np.ndarray, "N_in m"]:
-    """Return an orthonormal basis of what is orthogonal to several vectors: the range of Π_B."""
+    """Return an orthonormal basis of what is orthogonal to several vectors: the range of Ψ_B."""
     left, s, _ = np.linalg.svd(vectors) if vectors.size else (np.eye(len(vectors)), np.zeros(0), 0)
     rank = int(np.sum(s > FLAT * s.max(initial=0)))
     return left[:, rank:]

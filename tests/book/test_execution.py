@@ -131,10 +131,10 @@ def whole(project):
         assert f"printed by {name}" in (project / f"_build/html/{name}.html").read_text()
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(10, marks=pytest.mark.nightly)])
-def test_a_build_that_was_killed_is_built_again(project, kills):
-    moments = random.Random(kills)
-    for _ in range(kills):
+@pytest.mark.nightly
+def test_a_build_that_was_killed_is_built_again(project):
+    moments = random.Random(10)
+    for _ in range(10):
         process = begin(project)
         time.sleep(moments.uniform(0.5, 8))
         os.killpg(process.pid, signal.SIGKILL)
@@ -142,6 +142,7 @@ def test_a_build_that_was_killed_is_built_again(project, kills):
     whole(project)
 
 
+@pytest.mark.nightly
 def test_two_builds_at_a_time_leave_nothing_wrong(project):
     for process in [begin(project), begin(project)]:
         process.communicate()

@@ -139,12 +139,15 @@ def test_what_is_traced_is_what_is_known(step):
     def predict(scale):
         return theory.predict_losses(WIDE, TASK, scale, times, step)
 
-    known, scales = predict(0.02), jnp.array([0.02, 0.025])
-    np.testing.assert_allclose(jax.jit(predict)(0.02), known, rtol=1e-5)
-    np.testing.assert_allclose(jax.vmap(predict)(scales)[0], known, rtol=1e-5)
-    _, slope = jax.jvp(predict, [0.02], [1.0])
+    @jax.jit  # all at once: each alone compiles for seconds
+    @jax.vmap
+    def traced(scale):
+        return jax.jvp(predict, [scale], [1.0])
+
+    losses, slopes = traced(jnp.array([0.02, 0.025]))
+    np.testing.assert_allclose(losses[0], predict(0.02), rtol=1e-5)
     difference = (predict(0.02001) - predict(0.01999)) / 2e-5
-    np.testing.assert_allclose(slope, difference, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(slopes[0], difference, rtol=1e-4, atol=1e-5)
 
 
 def test_whatever_is_asked_for_is_returned_along_the_way():

@@ -27,7 +27,7 @@ def architectures(draw):
     return sizes, edges, gated_nodes, gated_edges
 
 
-@settings(max_examples=250, deadline=None, derandomize=True, database=None)
+@settings(max_examples=100, deadline=None, derandomize=True, database=None)
 @given(architectures(), st.booleans(), st.integers(0, 2**32 - 1))
 def test_path_sum_is_minus_the_gradient(architecture, binary, seed):
     sizes, edges, *gated = architecture

@@ -71,14 +71,15 @@ def to_notebook(
         commit: which one to install.
         known: what references show, by label (``numbers.shown``); the title of a page under
             "page:name", and what was measured of a claim under "claim:id".
-        executed: a copy whose code cells have outputs; without it the notebook has none.
+        executed: a copy whose code cells have outputs; without it, or if it has more or fewer cells,
+            the notebook has none.
     """
     source = jupytext.read(path)
     install = FROM_REPOSITORY if repository else FROM_WHEELS
     first = INSTALL.format(install=install.format(repository=repository, commit=commit))
     cells = [nbformat.v4.new_code_cell(first.rstrip())]
     siblings = pages(path.parent)
-    copies = iter([cell for cell in executed.cells if cell.cell_type == "code"] if executed else [])
+    outputs = iter(outputs_of(source, executed))
     for cell in source.cells:
         if cell.cell_type == "markdown":
             cells.append(nbformat.v4.new_markdown_cell(plain(cell.source, siblings, known)))
@@ -86,8 +87,7 @@ def to_notebook(
         folded = [FOLDED[tag] for tag in cell.metadata.get("tags", []) if tag in FOLDED]
         metadata = {"jupyter": folded[0]} if folded else {}
         cells.append(nbformat.v4.new_code_cell(cell.source, metadata=metadata))
-        if executed:
-            copy = next(copies)
+        if copy := next(outputs, None):
             cells[-1].execution_count = copy.execution_count
             cells[-1].outputs = [kept for each in copy.outputs if (kept := shown(each))]
         figure = cell.metadata.get("mystnb", {}).get("figure", {})
@@ -102,6 +102,19 @@ def to_notebook(
         cell.id = f"cell-{number}"
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+
+
+def outputs_of(
+    source: nbformat.NotebookNode, executed: nbformat.NotebookNode | None
+) -> list[nbformat.NotebookNode]:
+    """The executed code cells of a chapter; none, if it has others now."""
+    if executed is None:
+        return []
+    now, then = (
+        [cell for cell in notebook.cells if cell.cell_type == "code"]
+        for notebook in (source, executed)
+    )
+    return then if len(now) == len(then) else []
 
 
 @cache

@@ -1,15 +1,12 @@
 """The loss of a ReLU network with two hidden layers: narrow networks, averaged in time.
 
-Let c = σ√H and W_l = w_l/√H, so that w_l has standard deviation c. As relu(ah) = a relu(h),
+As H → ∞ at fixed σ√H the loss no longer depends on H or on the draw: for W_l = w_l/√H,
 
     W₃ relu(W₂ relu(W₁x)) = (1/H) w₃ relu((1/√H) w₂ relu(w₁x)),   ẇ_l = −H ∂L/∂w_l.
 
-That is a network in the mean-field parametrisation, whose function no longer depends on H or on the
-draw as H → ∞. So a network of n < H neurons in each layer and σ√(H/n) has the same limit. Finite
-networks differ by shares of 1/√n, above all in *when* they leave plateaus. Here four of them, one
-draw with all signs of the middle and the last matrix, are averaged: they scatter less than four
-draws. The mean of their losses at one time would be smeared; the mean of the times at which they
-pass a loss is not.
+Networks of n < H neurons in each layer and σ√(H/n) differ by shares of 1/√n, above all in *when*
+they leave plateaus. So the times at which four of them, one draw with all signs of the middle and
+the last matrix, pass a loss are averaged; the mean of losses would be smeared.
 """
 
 from collections.abc import Sequence

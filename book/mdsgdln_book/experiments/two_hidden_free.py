@@ -274,6 +274,7 @@ TABLES = {
             structures=list(TASKS), way=["counted", "sliding"], modules=["pairs"], seed=range(SEEDS)
         ),
         seconds=4,
-        rtol=0.02,  # ReLU networks with two hidden layers amplify rounding
+        # other instructions move gated networks by 0.002, ReLU networks of trees by 0.02
+        rtol=0.05,
     ),
 }

@@ -71,8 +71,8 @@ def to_notebook(
         commit: which one to install.
         known: what references show, by label (``numbers.shown``); the title of a page under
             "page:name", and what was measured of a claim under "claim:id".
-        executed: a copy whose code cells have outputs; without it, or if it has more or fewer cells,
-            the notebook has none.
+        executed: a copy whose code cells have outputs; the notebook has none without it, or if it
+            has more or fewer cells.
     """
     source = jupytext.read(path)
     install = FROM_REPOSITORY if repository else FROM_WHEELS

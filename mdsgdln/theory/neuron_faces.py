@@ -51,7 +51,8 @@ def faces(inputs: Numbers) -> Int[np.ndarray, "F P"]:
     inputs = np.asarray(inputs, float)  # not by way of JAX: rounded, dependent inputs are not so
     if inputs.shape[1] > MOST_SAMPLES:
         raise ValueError(f"inputs: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
-    return _faces(_coordinates(inputs).T)[0]
+    basis = span(inputs)[0]  # the rest of w meets no input
+    return _faces((basis.T @ inputs).T)[0]
 
 
 def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
@@ -122,11 +123,6 @@ def _inside(
         if (on == gate).all() and (at == boundary).all():
             return w
     return None
-
-
-def _coordinates(inputs: Float[np.ndarray, "N_in P"]) -> Float[np.ndarray, "rank P"]:
-    """Return the inputs in an orthonormal basis of their span: the rest of w meets none of them."""
-    return span(inputs)[0].T @ inputs
 
 
 def _faces(

@@ -14,6 +14,7 @@ def test_modules_halve_the_items_of_a_context(structures):
     for context, halves in enumerate(rows[3:].reshape(3, 2, 3, 8)):
         assert (halves.sum(axis=0)[context] == 1).all() and halves.sum() == 8
         assert (halves.sum(axis=2)[:, context] == 4).all()
+        assert halves[0, context, 0] == 1  # whatever the sign of a singular vector is
 
 
 def test_sliding_modules_see_nothing_along_the_mean():

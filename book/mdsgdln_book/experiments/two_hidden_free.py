@@ -20,10 +20,12 @@ from mdsgdln_book.experiments import two_hidden
 from mdsgdln_book.experiments.drop_times_relu import grown
 from mdsgdln_book.experiments.two_hidden import CONTEXTS, ITEMS, PAIRS, PUBLISHED_RATE, TASKS
 from mdsgdln_book.experiments.two_hidden_gates import chain
-from mdsgdln_book.experiments.two_hidden_widths import COARSER, NARROW, relu_of, scale_of
+from mdsgdln_book.experiments.two_hidden_widths import NARROW, relu_of, scale_of
 from mdsgdln_book.tables import Table
 
-FINER = 4  # sliding modules make weights three times larger: steps 8 times as large may diverge
+# With steps 8 times the published ones some losses jump near the second drop, and rounding decides
+# how high; on the second task also with 4 times.
+COARSER = {"trees": 4, "tree, ring, cross": 2}
 SEEDS, AGAIN = 10, 100  # AGAIN: added to the seed where weights are not the ReLU network's
 SIGMA = scale_of(NARROW)
 XI = 1.168  # a mode of three matrices waits for Ξ/(sσ√N)
@@ -61,6 +63,7 @@ def module_gates(structures: str, modules: str) -> np.ndarray:
     for context in range(CONTEXTS):
         here = targets[:, context]
         mode = np.linalg.svd(here - here.mean(axis=1, keepdims=True))[2][0]
+        mode = mode * np.sign(mode[0])  # the sign is free: the first item's half comes first
         halves[context, :, context] = mode > 0, mode < 0
     return np.concatenate([pairs, halves.reshape(2 * CONTEXTS, -1)])
 
@@ -122,7 +125,9 @@ def recorded(structures, weights):
     """Return the neurons that are on for all samples half way between the first two drops."""
     steps = round(np.mean(drops(structures)) / PUBLISHED_RATE)
     steps -= steps % (two_hidden.PUBLISHED_STEPS // two_hidden.RECORDINGS)
-    run, _ = two_hidden.train(relu_of(NARROW), weights, structures, COARSER, steps=steps)
+    run, _ = two_hidden.train(
+        relu_of(NARROW), weights, structures, COARSER[structures], steps=steps
+    )
     return always_on(structures, run.weights)
 
 
@@ -183,9 +188,9 @@ def staged(structures, modules, seed, choose, same):
     weights = dict(zip(after.graph.edges, weights, strict=True))
     thin = two_hidden.PUBLISHED_STEPS // two_hidden.RECORDINGS
     switch = round(drops(structures)[1] / PUBLISHED_RATE / thin) * thin
-    run, losses = two_hidden.train(before, weights, structures, COARSER, steps=switch)
+    run, losses = two_hidden.train(before, weights, structures, COARSER[structures], steps=switch)
     left = two_hidden.PUBLISHED_STEPS - switch
-    rest = two_hidden.train(after, run.weights, structures, COARSER, steps=left)[1]
+    rest = two_hidden.train(after, run.weights, structures, COARSER[structures], steps=left)[1]
     return {"losses": np.concatenate([losses, rest])}
 
 
@@ -209,8 +214,7 @@ def unstaged(structures, modules, seed, way):
     else:
         network = chain(first, second)
         weights = dict(zip(network.graph.edges, weights, strict=True))
-    coarser = FINER if way == "sliding" else COARSER
-    return {"losses": two_hidden.train(network, weights, structures, coarser)[1]}
+    return {"losses": two_hidden.train(network, weights, structures, COARSER[structures])[1]}
 
 
 def own_layers(structures, modules, seed):
@@ -234,7 +238,7 @@ def own_layers(structures, modules, seed):
         node_gates[names[1]] = row
     network = networks.GatedNetwork(sizes | {"output": 60}, edges, node_gates)
     weights = network.init(two_hidden.key_of(seed + AGAIN), scale)
-    return {"losses": two_hidden.train(network, weights, structures, COARSER)[1]}
+    return {"losses": two_hidden.train(network, weights, structures, COARSER[structures])[1]}
 
 
 def free(structures: str, way: str, modules: str, seed: int) -> dict:
@@ -246,7 +250,9 @@ def free(structures: str, way: str, modules: str, seed: int) -> dict:
     """
     if way == "ReLU":
         weights = relu_of(NARROW).init(two_hidden.key_of(seed), SIGMA)
-        return {"losses": two_hidden.train(relu_of(NARROW), weights, structures, COARSER)[1]}
+        return {
+            "losses": two_hidden.train(relu_of(NARROW), weights, structures, COARSER[structures])[1]
+        }
     if way == "own layers":
         return own_layers(structures, modules, seed)
     choices = {"recorded": recorded, "predicted": predicted, "counted": counted}
@@ -260,8 +266,7 @@ NO_STAGE = ["equal", "smaller", "own layers", "sliding"]
 TABLES = {
     "two_hidden_free": Table(
         free,
-        # the ReLU networks of trees are in two_hidden_widths
-        sweeps.grid(structures=list(TASKS)[1:], way=["ReLU"], modules=["none"], seed=range(SEEDS))
+        sweeps.grid(structures=list(TASKS), way=["ReLU"], modules=["none"], seed=range(SEEDS))
         + sweeps.grid(
             structures=list(TASKS), way=ONE_STAGE + NO_STAGE, modules=["nine"], seed=range(SEEDS)
         )
@@ -269,9 +274,7 @@ TABLES = {
             structures=list(TASKS), way=["counted", "sliding"], modules=["pairs"], seed=range(SEEDS)
         ),
         seconds=4,
-        # Near the second drop steps eight times as large make some losses jump for a few steps, and
-        # rounding decides how high: with another instruction set single losses moved by up to 0.82,
-        # the medians of ten errors by at most 0.004.
-        rtol=1.0,
+        # other instructions move gated networks by 0.002, ReLU networks of trees by 0.02
+        rtol=0.05,
     ),
 }

@@ -3,105 +3,32 @@
 import base64
 import gzip
 import io
+import os
+from pathlib import Path
 
 import jax
+import jupytext
 import matplotlib.pyplot as plt
+import nbclient
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
-from matplotlib.container import BarContainer
-from matplotlib.contour import ContourSet
+from read_back import hold, hold_lines, points
 
 from mdsgdln_book import figure_numbers, paper_figures
 from mdsgdln_book.extensions import figure_menu
 from mdsgdln_book.pages import pdf
 from mdsgdln_book.paper_figures import runs
+from mdsgdln_book.places import BOOK
+from mdsgdln_book.references import chapters
 
 GRAPHS = ("mhs-1", "nrr-1")  # boxes and arrows alone
 
 
 def read(figure) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(figure_numbers.as_csv(figure)))
-
-
-def points(rows) -> np.ndarray:
-    return rows[["x", "y"]].to_numpy(float)
-
-
-def rounded(points) -> np.ndarray:
-    return np.array([[float(f"{number:.6g}") for number in point] for point in points])
-
-
-def hold_lines(panel, rows) -> int:
-    """Hold every line of a panel against its rows; return how many lines there were."""
-    lines = rows[rows["kind"] == "line"]
-    found = [part for _, part in lines.groupby("number", sort=True)]
-    drawn = [
-        line
-        for line in panel.lines
-        if len(line.get_xdata())
-        and line.get_visible()
-        and line.get_linestyle() not in ("None", "none", "", " ")
-        and all(line.get_transform().contains_branch_seperately(panel.transData))
-    ]
-    assert len(found) == len(drawn)
-    for line, part in zip(drawn, found, strict=True):
-        plotted = np.ma.filled(np.ma.asarray(line.get_xydata(), float), np.nan)
-        ours, places = points(part), map(tuple, rounded(plotted))
-        assert {tuple(row) for row in ours[np.isfinite(ours).all(axis=1)]} <= set(places)
-        kept = figure_numbers.needed(panel.transData.transform(plotted))
-        if len(ours) < len(plotted):  # what is left out lies on the line that is drawn
-            np.testing.assert_array_equal(ours, rounded(plotted[kept]))
-            drawn_at = panel.transData.transform(plotted)
-            corners = np.flatnonzero(kept)
-            for first, last in zip(corners[:-1], corners[1:], strict=True):
-                inner = drawn_at[first + 1 : last]
-                away = figure_numbers.distance(inner, drawn_at[first], drawn_at[last])
-                assert not len(away) or not np.isfinite(away).all() or away.max() <= 0.1
-        else:
-            np.testing.assert_array_equal(ours, rounded(plotted))
-    return len(drawn)
-
-
-def plotted(panel) -> dict[str, np.ndarray]:
-    """What a panel draws but for its curves, as matplotlib has it, in the order of the rows."""
-    found = {kind: [] for kind in ("points", "vertical line", "horizontal line", "bar", "segment")}
-    found |= {"horizontal bar": [], "area": [], "image": []}
-    for line in panel.lines:
-        in_x, in_y = line.get_transform().contains_branch_seperately(panel.transData)
-        if not line.get_visible() or not len(line.get_xdata()) or hasattr(line, "_xy1"):
-            continue
-        if in_x and in_y and line.get_linestyle() in ("None", "none", "", " "):
-            found["points"] += list(np.ma.filled(line.get_xydata().astype(float), np.nan))
-        elif in_x != in_y:
-            place = line.get_xydata()[0].astype(float)
-            place[1 if in_x else 0] = np.nan
-            found["vertical line" if in_x else "horizontal line"].append(place)
-    for container in panel.containers:
-        if isinstance(container, BarContainer):
-            aside = container.orientation == "horizontal"
-            for bar in container.patches:
-                right, top = bar.get_x() + bar.get_width(), bar.get_y() + bar.get_height()
-                middle = bar.get_x() + bar.get_width() / 2, bar.get_y() + bar.get_height() / 2
-                place = [right, middle[1]] if aside else [middle[0], top]
-                found["horizontal bar" if aside else "bar"].append(place)
-    for drawn in filter(lambda each: each.get_visible(), panel.collections):
-        if isinstance(drawn, PathCollection):
-            found["points"] += list(np.ma.filled(np.ma.asarray(drawn.get_offsets()), np.nan))
-        elif isinstance(drawn, QuadMesh):
-            found["image"] += list(np.ma.filled(drawn.get_array(), np.nan).ravel())
-        elif isinstance(drawn, LineCollection):
-            ends = [point for segment in drawn.get_segments() for point in segment]
-            found["segment"] += ends if len(ends) <= figure_numbers.FIELD else []
-        elif isinstance(drawn, PolyCollection) and not isinstance(drawn, ContourSet):
-            found["area"] += [point for path in drawn.get_paths() for point in path.vertices]
-    for image in panel.images:
-        if image.get_visible() and image.get_array().ndim == 2:
-            found["image"] += list(np.ma.filled(image.get_array().astype(float), np.nan).ravel())
-    return found
 
 
 def seen(case: str, *seed) -> runs.Seen:
@@ -139,25 +66,27 @@ def test_numbers_of_the_papers_figures(name, monkeypatch):
     if name in GRAPHS:
         assert figure_numbers.as_csv(figure) == ""
         return
-    rows = read(figure)
-    axes = [part for whole in figure.axes for part in (whole, *whole.child_axes)]
-    panels = [part for part in axes if not hasattr(part, "_colorbar") and part.get_visible()]
-    numbers, checked = rows["panel"].astype(str).str.split().str[0].astype(int), 0
-    for number, panel in enumerate(panels, start=1):
-        own = rows[numbers == number]
-        hold_lines(panel, own)
-        checked += (own["kind"] == "line").sum()
-        for kind, expected in plotted(panel).items():
-            part = own[own["kind"] == kind]
-            checked += len(part)
-            if kind == "image":
-                ours = part["value"].to_numpy(float)
-                np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-12)
-            else:
-                ours = points(part)
-                expected = rounded(expected).reshape(-1, 2)
-                np.testing.assert_allclose(ours, expected, rtol=1e-5, atol=1e-12)
-    assert checked == len(rows)
+    assert hold(figure, read(figure))
+
+
+FIGURES = [name for name, path in chapters().items() if "\n    caption:" in path.read_text("utf8")]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", sorted(FIGURES))
+def test_numbers_of_every_figure(name):
+    """As above, in a kernel that executes the whole chapter."""
+    notebook = jupytext.read(chapters()[name])
+    last = "import read_back\nassert read_back.HELD and not read_back.WRONG, read_back.WRONG"
+    notebook.cells.append(nbformat.v4.new_code_cell(last))
+    client = nbclient.NotebookClient(
+        notebook,
+        timeout=600,
+        kernel_name="python3",
+        extra_arguments=["--ext=read_back"],
+        resources={"metadata": {"path": str(BOOK)}},
+    )
+    client.execute(env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)})
 
 
 def panel():

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import reln, theory
-from mdsgdln.theory.neuron_merging import merge, polar
+from mdsgdln.theory.neuron_merging import in_span, merge
 from mdsgdln_book.experiments.first_drop import passed, task_of, width_of
 from mdsgdln_book.experiments.other_theories import padding, plateaus
-from mdsgdln_book.experiments.predicted_curves import crossings, in_span, trained
+from mdsgdln_book.experiments.predicted_curves import crossings, trained
 from mdsgdln_book.tables import Table
 
 SCALE = 1e-4
@@ -139,10 +139,10 @@ def stages(task, width: int, scale: float, end: float, kind: str):
         carried: the same from the small neurons as they are then.
         spread: also, neurons that have grown are replaced by few that keep Σ z zᵀ for each gate.
     """
-    (left, x), (left_out, y) = map(in_span, (task.inputs, task.targets))
-    drawn = jax.random.normal(jax.random.key(0), (DRAWS, len(left) + len(left_out)))
-    w, u = np.split(np.asarray(drawn, float), [len(left)], axis=1)
-    w, u = (np.sqrt(max(p.shape)) * polar(p) for p in (w @ left, u @ left_out))
+    sides = np.asarray(task.inputs), np.asarray(task.targets)
+    drawn = jax.random.normal(jax.random.key(0), (DRAWS, sum(map(len, sides))))
+    drawn = np.split(np.asarray(drawn, float), [len(sides[0])], axis=1)
+    (w, x), (u, y) = map(in_span, drawn, sides)
     size = scale * np.sqrt(width / (4 * DRAWS))
     start = size * np.concatenate([np.hstack([p * w, q * u]) for p in (1, -1) for q in (1, -1)])
     unit = np.linalg.norm(x, 2) * np.linalg.norm(y, 2)

@@ -74,7 +74,7 @@ def trained(task, width: int, scale: float, rate: float):
     beyond σ². A step of descent multiplies by 1 + ηs what a time of ln(1 + ηs)/s would: that is its
     time.
     """
-    (left, x), (left_out, y) = map(in_span, (task.inputs, task.targets))
+    (left, x), (left_out, y) = map(coordinates, (task.inputs, task.targets))
     network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
     keys = jax.random.split(jax.random.key(1), SEEDS)
     first, second = jax.vmap(lambda key: network.init(key, scale))(keys)
@@ -91,7 +91,7 @@ def trained(task, width: int, scale: float, rate: float):
     return tick * np.arange(most), found[:, :most]
 
 
-def in_span(columns):
+def coordinates(columns):
     """Return a basis of the span of columns, and these in it."""
     left, s, right = span(np.asarray(columns))
     return left, s[:, None] * right

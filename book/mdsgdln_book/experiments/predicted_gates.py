@@ -14,7 +14,7 @@ from mdsgdln_book.experiments.predicted_curves import (
     ROUND,
     STEP,
     advance,
-    in_span,
+    coordinates,
 )
 from mdsgdln_book.tables import Table
 
@@ -30,7 +30,7 @@ def trained(task, width: int) -> tuple:
 
     (networks, H, P) and (networks, H). They are trained until 1 % of their mean loss is left.
     """
-    (left, inputs), (left_out, targets) = map(in_span, (task.inputs, task.targets))
+    (left, inputs), (left_out, targets) = map(coordinates, (task.inputs, task.targets))
     network = networks.ReLUNetwork((len(left), width, len(left_out)))
     keys = jax.random.split(jax.random.key(1), SEEDS)
     first, second = jax.vmap(lambda key: network.init(key, SCALE))(keys)

@@ -4,8 +4,6 @@ Both start from the same weights. Patterns are (neurons, contexts, items), 1 on,
 a sample that slides fits either, so a pattern is the simplest that its other samples allow.
 """
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,22 +48,10 @@ def read(states: np.ndarray, mass: np.ndarray) -> dict:
     }
 
 
-@partial(jax.jit, static_argnames=("network", "num_steps"))
-def chatter(network, weights, inputs, targets, rate, num_steps: int):
-    """Return three values read off a window of descent: a gate that changes twice slides."""
-
-    def step(weights, _):
-        def loss(weights):
-            error = targets - network.apply(weights, inputs)
-            return jnp.sum(error**2) / (2 * inputs.shape[1])
-
-        slope = jax.grad(loss)(weights)
-        new = jax.tree.map(lambda w, s: w - rate * s, weights, slope)
-        return new, weights[0] @ inputs > 0
-
-    on = jax.lax.scan(step, weights, length=num_steps)[1]
+def chatter(on: np.ndarray) -> np.ndarray:
+    """Return three values of gates read at each step: one that changes twice slides."""
     changes = (on[1:] != on[:-1]).sum(axis=0)
-    return jnp.where(changes >= 2, 0, 2 * on[0] - 1).astype(jnp.int8)
+    return np.where(changes >= 2, 0, 2 * on[0].astype(int) - 1)
 
 
 def three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int) -> dict:
@@ -85,7 +71,11 @@ def three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int
     task, rate, _ = setup(case)
     network = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
     start = network.init(jax.random.key(seed), scale)
-    inputs, targets = jnp.asarray(task.inputs), jnp.asarray(task.targets)
+    inputs = jnp.asarray(task.inputs)
+
+    def gates_now(weights):
+        return weights[0] @ inputs > 0
+
     run = training.train(
         network, start, task, rate, num_steps + 1, observe=lambda w: w, every=EVERY
     )
@@ -106,8 +96,8 @@ def three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int
         states["two"].append(instant)
         states["random"].append(np.where(order < sliding.sum(axis=1)[:, None], 0, instant))
         masses["two"].append(np.asarray(discovery.importance(first, second)))
-        window = chatter(network, [first, second], inputs, targets, rate, WINDOW)
-        windows.append(np.asarray(window))
+        window = training.train(network, [first, second], task, rate, WINDOW, observe=gates_now)
+        windows.append(chatter(np.asarray(window.observed)))
     masses["random"] = masses["two"]
     found: dict = {"error": reln.deviation(flow.losses, run.losses[::EVERY], learned=None)}
     found["repelled"] = flow.repelled

@@ -31,6 +31,7 @@ from mdsgdln_book.tables import Table
 
 CORES, BUDGET = 2, 120  # seconds on that many cores that all drawn rows together may take
 TURNS, CHEAP = 8, 4  # commits until a table's turn comes again; seconds of tables that take none
+CODE = ("mdsgdln", "book/mdsgdln_book/experiments", "requirements.txt")  # what rows hang on
 
 
 # What is drawn -----------------------------------------------------------------------------------
@@ -141,8 +142,8 @@ def _process(values: tuple) -> Executor:
 def verify(names: Sequence[str], n_jobs: int = CORES) -> list[str]:
     """Recompute all rows of some tables and return what was not reproduced.
 
-    Rows that this commit has recomputed before are not run again, unless code was changed since. If
-    these are all tables, a record stays beside the rows.
+    Rows that the same code has recomputed before, of this commit or another, are not run again. If
+    these are all tables, a record of this commit stays beside the rows.
     """
     made_by = sweeps.provenance(verify)
     folder = record_of(made_by["commit"]).parent
@@ -165,8 +166,13 @@ def verify(names: Sequence[str], n_jobs: int = CORES) -> list[str]:
 
 
 def record_of(commit: str | None) -> Path:
-    """Return the file that says how all rows of a commit were verified."""
-    return ROOT / "_build" / "verify" / (commit or "none")[:12] / "verified.json"
+    """Return the file that says how all rows of a commit were verified.
+
+    It lies with the rows, which commits share that differ in neither code nor libraries.
+    """
+    code = str(git(ROOT, "ls-tree", commit or "none", *CODE))
+    folder = ROOT / "_build" / "verify" / hashlib.sha256(code.encode()).hexdigest()[:12]
+    return folder / f"{(commit or 'none')[:12]}.json"
 
 
 def write_record(made_by: Mapping, compared: Mapping[str, list], found: list[str]) -> None:

@@ -254,6 +254,29 @@ def test_code_that_was_changed_since_is_verified_from_the_start(toy, monkeypatch
     assert len(RUNS) == 12
 
 
+def test_commits_of_one_code_share_the_rows_that_they_recompute(tmp_path, monkeypatch):
+    def git(*words):
+        return subprocess.check_output(["git", *words], cwd=tmp_path, text=True).strip()
+
+    def commit(file):
+        path = tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{len(found)}")
+        git("add", ".")
+        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--message", file)
+        found.append(reproduction.record_of(git("rev-parse", "HEAD")))
+
+    monkeypatch.setattr(reproduction, "ROOT", tmp_path)
+    found = []
+    git("init", "--quiet")
+    for file in ("mdsgdln/a.py", "README.md", "book/mdsgdln_book/results/a.jsonl"):
+        commit(file)
+    assert len({path.parent for path in found}) == 1 and len(set(found)) == 3
+    for file in ("mdsgdln/b.py", "book/mdsgdln_book/experiments/a.py", "requirements.txt"):
+        commit(file)
+    assert len({path.parent for path in found}) == 4
+
+
 def test_a_table_whose_data_are_not_here_is_left_as_it_is_and_says_so(toy, monkeypatch, capsys):
     before = toy.read_text()
     changed(monkeypatch, available=lambda: False)

@@ -93,9 +93,11 @@ class Contexts(NamedTuple):
     """A contextual task, its gated network, and the modes that its pathways are followed along.
 
     Targets and output weights are those in the span of the targets, in the basis given. But for the
-    initial weights no error ever leaves it, and there are half as many numbers.
+    initial weights no error ever leaves it, and there are half as many numbers. Weights are drawn
+    for the whole task: drawn in a basis, they would be others wherever another one is chosen.
     """
 
+    whole: tasks.Task
     task: tasks.Task
     basis: np.ndarray
     rate: float
@@ -107,16 +109,16 @@ class Contexts(NamedTuple):
 @cache
 def contexts(case: str) -> Contexts:
     """Return a task of MHS §4 or §5 and its all-but-one network; σ doubled where MHS §4 has it."""
-    task, rate, _ = context_candidates.setup(case)
-    basis = target_space(task)
-    task = tasks.Task(task.inputs, basis.T @ np.asarray(task.targets))
+    whole, rate, _ = context_candidates.setup(case)
+    basis = target_space(whole)
+    task = tasks.Task(whole.inputs, basis.T @ np.asarray(whole.targets))
     number = len(context_candidates.STRUCTURES[case])
     network = networks.contextual_pathways(task, number, number - 1, WIDTH)
     edges = network.graph.edges
     scale = context_candidates.doubled(network) if case == MIXED else dict.fromkeys(edges, SCALE)
     found = theory.pathway_modes(network, statistics.residual(task))
     found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
-    return Contexts(task, basis, rate, network, scale, found)
+    return Contexts(whole, task, basis, rate, network, scale, found)
 
 
 def follow(network, start, setting: Contexts, inside: bool = False) -> Seen:
@@ -144,7 +146,11 @@ def follow(network, start, setting: Contexts, inside: bool = False) -> Seen:
 def gated(case: str) -> Seen:
     """Train the all-but-one network from random weights, and look inside that of MHS §4."""
     setting = contexts(case)
-    start = setting.network.init(jax.random.key(10), setting.scale)
+    number = len(context_candidates.STRUCTURES[case])
+    whole = networks.contextual_pathways(setting.whole, number, number - 1, WIDTH)
+    start = whole.init(jax.random.key(10), setting.scale)
+    for path in whole.graph.paths:
+        start[path[1:]] = setting.basis.T @ start[path[1:]]
     return follow(setting.network, start, setting, inside=case == MIXED)
 
 
@@ -189,7 +195,8 @@ def fitted(case: str) -> tuple[np.ndarray, dict]:
 def relu(case: str, seed: int) -> Seen:
     """Train the ReLU network, and look inside."""
     setting = contexts(case)
-    inputs, targets = len(setting.task.inputs), len(setting.task.targets)
-    network = networks.ReLUNetwork((inputs, context_candidates.RELU_HIDDEN, targets))
-    start = network.init(jax.random.key(seed), SCALE)
-    return follow(network, start, setting, inside=True)
+    sizes = len(setting.task.inputs), context_candidates.RELU_HIDDEN
+    whole = networks.ReLUNetwork((*sizes, len(setting.whole.targets)))
+    first, second = whole.init(jax.random.key(seed), SCALE)
+    network = networks.ReLUNetwork((*sizes, len(setting.task.targets)))
+    return follow(network, (first, setting.basis.T @ second), setting, inside=True)

@@ -1,0 +1,48 @@
+"""Singular vectors and eigenvectors as another machine may choose them: those of equal values are
+turned at random, in every Python that has this folder on its PYTHONPATH.
+"""
+
+import numpy as np
+
+svd, eigh = np.linalg.svd, np.linalg.eigh
+EQUAL = 1e-9  # of the largest value
+
+
+def turn(values):
+    """Return an orthogonal matrix that mixes the vectors of equal values, which are sorted."""
+    rng = np.random.default_rng(0)
+    far = np.abs(np.diff(values)) > EQUAL * np.abs(values).max(initial=0)
+    matrix = np.zeros((len(values), len(values)))
+    for level in np.split(np.arange(len(values)), np.flatnonzero(far) + 1):
+        normal = rng.normal(size=(len(level), len(level)))
+        matrix[np.ix_(level, level)] = np.linalg.qr(normal)[0]
+    return matrix.astype(values.dtype)
+
+
+def turned_svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    """Return other singular vectors; those of zero are turned on each side alone."""
+    found = svd(a, full_matrices, compute_uv, hermitian)
+    if not compute_uv or np.ndim(a) != 2:
+        return found
+    left, values, right = found
+    rank = int(np.sum(values > EQUAL * values.max(initial=0)))
+    common = turn(values[:rank])
+    left, right = (
+        np.hstack(
+            [
+                side[:, :rank] @ common,
+                side[:, rank:] @ turn(np.zeros(side.shape[1] - rank, side.dtype)),
+            ]
+        )
+        for side in (left, right.T)
+    )
+    return type(found)(left, values, right.T)
+
+
+def turned_eigh(a, UPLO="L"):
+    """Return other eigenvectors."""
+    found = eigh(a, UPLO)
+    return found if np.ndim(a) != 2 else type(found)(found[0], found[1] @ turn(found[0]))
+
+
+np.linalg.svd, np.linalg.eigh = turned_svd, turned_eigh

@@ -146,7 +146,7 @@ page-speed: $(READY) .venv/browser-ready
 	$(BIN)/python benchmarks/first_page.py $(SITE) $(PAGE)
 
 # All that is published of a version, in _build/release, and how to publish it. It needs a clean tree, and
-# the record that `make verify` leaves of this commit; DRAFT=1 does without that record.
+# tables that `make verify` has recomputed with this code; DRAFT=1 does without them.
 release: $(READY) .venv/browser-ready
 	@$(BIN)/python -m mdsgdln_book.release $(if $(DRAFT),--draft)
 

@@ -22,7 +22,7 @@ from shutil import rmtree
 
 from mdsgdln import __version__
 from mdsgdln._results import git
-from mdsgdln_book import reproduction
+from mdsgdln_book import verification
 from mdsgdln_book.pages import pdf
 from mdsgdln_book.places import ROOT
 
@@ -51,25 +51,7 @@ def refusals(commit: str | None, changes: str | None, draft: bool) -> Iterator[s
     elif changes:
         yield f"the tree differs from commit {commit[:12]}:\n{changes}"
     elif not draft:
-        yield from unverified(commit)
-
-
-def unverified(commit: str) -> Iterator[str]:
-    """Yield what is missing until all rows of a commit are verified."""
-    record = record_of(commit)
-    if record is None:
-        yield f"the rows of commit {commit[:12]} were not verified: make verify"
-        return
-    for name in record["not compared"]:
-        yield f"table {name} was not compared, what it reads was not there"
-    for line in record["not reproduced"]:
-        yield f"not reproduced: {line}"
-
-
-def record_of(commit: str) -> dict | None:
-    """Return what the last full verification of a commit's rows left, if there was one."""
-    path = reproduction.record_of(commit)
-    return json.loads(path.read_text(encoding="utf8")) if path.is_file() else None
+        yield from verification.problems()
 
 
 def build_packages(folder: Path) -> None:
@@ -119,7 +101,7 @@ def manifest(folder: Path, commit: str, date: str) -> dict:
         "commit": commit,
         "date": date,
         "made with": {"python": platform.python_version(), "machine": platform.machine()},
-        "rows": record_of(commit) or "not verified: a draft",
+        "rows": "not verified: a draft" if any(verification.problems()) else verification.summary(),
         "files": {
             name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
             for name, content in contents.items()

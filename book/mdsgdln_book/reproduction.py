@@ -8,7 +8,6 @@ Both go on where they stopped. What was done so far lies in `_build/`.
 
 import argparse
 import hashlib
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,13 +24,12 @@ from threadpoolctl import threadpool_limits
 from mdsgdln import sweeps
 from mdsgdln._results import git
 from mdsgdln._runs import begin, configuration
-from mdsgdln_book import tables
+from mdsgdln_book import tables, verification
 from mdsgdln_book.places import ROOT
 from mdsgdln_book.tables import Table
 
 CORES, BUDGET = 2, 120  # seconds on that many cores that all drawn rows together may take
 TURNS, CHEAP = 8, 4  # commits until a table's turn comes again; seconds of tables that take none
-CODE = ("mdsgdln", "book/mdsgdln_book/experiments", "requirements.txt")  # what rows hang on
 
 
 # What is drawn -----------------------------------------------------------------------------------
@@ -142,14 +140,14 @@ def _process(values: tuple) -> Executor:
 def verify(names: Sequence[str], n_jobs: int = CORES) -> list[str]:
     """Recompute all rows of some tables and return what was not reproduced.
 
-    Rows that the same code has recomputed before, of this commit or another, are not run again. If
-    these are all tables, a record of this commit stays beside the rows.
+    Rows that the same code has recomputed before, of this commit or another, are not run again.
+    Committed code leaves a record of each table.
     """
     made_by = sweeps.provenance(verify)
-    folder = record_of(made_by["commit"]).parent
+    folder = ROOT / "_build" / "verify" / verification.code()
     if made_by["dirty"] is not False:
         rmtree(folder, ignore_errors=True)
-    found, compared = [], {}
+    found = []
     for name in names:
         table, path = tables.find(name), folder / f"{name}.jsonl"
         if not table.available():
@@ -158,40 +156,11 @@ def verify(names: Sequence[str], n_jobs: int = CORES) -> list[str]:
         _sweep(name, path, n_jobs)
         pairs = list(zip(tables.rows(name), table.rows(path), strict=True))
         print(f"{name}: {summary(table, pairs)}")
-        found += [line for pair in pairs for line in failures(name, *pair)]
-        compared[name] = [now["seconds"] for _, now in pairs]
-    if made_by["dirty"] is False and set(names) == tables.every().keys():
-        write_record(made_by, compared, found)
+        lost = [line for pair in pairs for line in failures(name, *pair)]
+        if made_by["dirty"] is False:
+            verification.write(name, made_by, [now["seconds"] for _, now in pairs], lost)
+        found += lost
     return found
-
-
-def record_of(commit: str | None) -> Path:
-    """Return the file that says how all rows of a commit were verified.
-
-    It lies with the rows, which commits share that differ in neither code nor libraries.
-    """
-    code = str(git(ROOT, "ls-tree", commit or "none", *CODE))
-    folder = ROOT / "_build" / "verify" / hashlib.sha256(code.encode()).hexdigest()[:12]
-    return folder / f"{(commit or 'none')[:12]}.json"
-
-
-def write_record(made_by: Mapping, compared: Mapping[str, list], found: list[str]) -> None:
-    """Keep when and where all rows were recomputed, how many, and what was not reproduced."""
-    record = {
-        "commit": made_by["commit"],
-        "date": made_by["date"],
-        "tables": len(compared),
-        "rows": sum(map(len, compared.values())),
-        "not compared": sorted(tables.every().keys() - compared),
-        "not reproduced": found,
-        "processor minutes": round(sum(map(sum, compared.values())) / 60),
-        "processor": made_by["processor"],
-        "python": made_by["python"],
-        "libraries": made_by["libraries"],
-    }
-    path = record_of(made_by["commit"])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf8")
 
 
 def _sweep(name: str, path: Path, n_jobs: int) -> None:

@@ -27,7 +27,9 @@ FILES = {
         name="one", code='from mdsgdln_book import tables\n\nraces = tables.load("races")'
     ),
     "book/two.md": CHAPTER.format(
-        name="two", code='tables.cost("sweeps")\nprint(places.BOOK / "one")'
+        name="two",
+        code="from mdsgdln_book import verification\n"
+        'tables.cost("sweeps")\nprint(places.BOOK / "one")',
     ),
     "book/three.md": CHAPTER.format(name="three", code="from mdsgdln_book import paper_figures"),
     "book/claims.yml": yaml.safe_dump(
@@ -44,6 +46,7 @@ FILES = {
     "book/mdsgdln_book/results/races.jsonl": "{}",
     "book/mdsgdln_book/results/gates.jsonl": "{}",
     "book/mdsgdln_book/results/cost.json": "{}",
+    "book/mdsgdln_book/results/verified.json": "{}",
 }
 
 
@@ -83,6 +86,7 @@ def book(tmp_path, monkeypatch):
         ("book/mdsgdln_book/results/gates.jsonl", "{}", "{ }", "three"),
         ("book/mdsgdln_book/paper_figures/drawn.py", "SIZE = 3", "SIZE = 4", "three"),
         ("book/mdsgdln_book/results/cost.json", "{}", "{ }", "two"),
+        ("book/mdsgdln_book/results/verified.json", "{}", "{ }", "two"),
     ],
 )
 def test_what_counts(book, file, old, new, executed):

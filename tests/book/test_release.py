@@ -13,7 +13,7 @@ import yaml
 
 import mdsgdln
 import mdsgdln_book
-from mdsgdln_book import release, reproduction, tables
+from mdsgdln_book import release, tables, verification
 from mdsgdln_book.places import BOOK, ROOT
 
 
@@ -138,40 +138,65 @@ def test_a_tree_with_changes_is_not_released():
 
 
 @pytest.fixture
-def records(monkeypatch, tmp_path):
+def verified(monkeypatch, tmp_path):
     """Two tables; what is kept of their verification goes to a folder of its own."""
-    monkeypatch.setattr(reproduction, "ROOT", tmp_path)
+    monkeypatch.setattr(verification, "ROOT", tmp_path)
+    monkeypatch.setattr(tables, "RESULTS", tmp_path)
     monkeypatch.setattr(tables, "every", lambda: {"a": None, "b": None})
-    made_by = {"commit": "1a2b", "date": "2026", "processor": "x", "python": "3", "libraries": {}}
-    return lambda *found: reproduction.write_record(made_by, *found)
+    for name in tables.every():
+        tables.file_of(name).write_text(f"rows of {name}")
+    made_by = {"commit": "1a2b", "date": "2026-11-23", "processor": "x"}
+    return lambda name, *lost: verification.write(name, made_by, [60.0, 30.0], lost)
 
 
-def test_only_verified_rows_are_released(records):
+def test_only_verified_rows_are_released(verified):
     (reason,) = release.refusals("1a2b", "", False)
-    assert reason.endswith("were not verified: make verify")
-    records({"a": [30.0, 30.0]}, ["a {'seed': 1}: far"])
-    assert list(release.refusals("1a2b", "", False)) == [
-        "table b was not compared, what it reads was not there",
-        "not reproduced: a {'seed': 1}: far",
-    ]
-    records({"a": [30.0, 30.0], "b": [60.0]}, [])
+    assert reason.startswith("2 of 2 tables") and reason.endswith('make verify TABLE="a b"')
+    verified("a", "a {'seed': 1}: far")
+    lost, missing = release.refusals("1a2b", "", False)
+    assert lost == "not reproduced: a {'seed': 1}: far" and missing.endswith('TABLE="b"')
+    verified("a")
+    verified("b")
     assert list(release.refusals("1a2b", "", False)) == []
-    assert len(list(release.refusals("3c4d", "", False))) == 1
+    tables.file_of("b").write_text("other rows")
+    (reason,) = release.refusals("1a2b", "", False)
+    assert reason == '1 of 2 tables were not verified with this code: make verify TABLE="b"'
 
 
-def test_the_manifest_has_checksums_and_says_what_was_verified(records, tmp_path):
-    records({"a": [30.0, 30.0], "b": [60.0]}, [])
+def test_other_code_is_not_verified_and_other_prose_is(tmp_path, monkeypatch):
+    def git(*words):
+        return subprocess.check_output(["git", *words], cwd=tmp_path, text=True)
+
+    def commit(file):
+        path = tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file)
+        git("add", ".")
+        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--message", file)
+        return verification.code()
+
+    monkeypatch.setattr(verification, "ROOT", tmp_path)
+    git("init", "--quiet")
+    prose = "README.md", "book/start.md", "book/mdsgdln_book/results/a.jsonl"
+    assert len(set(map(commit, ("mdsgdln/a.py", *prose)))) == 1
+    code = "mdsgdln/b.py", "book/mdsgdln_book/experiments/a.py", "requirements.txt"
+    assert len(set(map(commit, code))) == 3
+
+
+def test_the_manifest_has_checksums_and_says_what_was_verified(verified, tmp_path):
     folder = tmp_path / "release"
     folder.mkdir()
     (folder / "book.pdf").write_bytes(b"pdf")
     found = release.manifest(folder, "1a2b", "2026-11-23")
+    assert found["rows"] == "not verified: a draft"
     assert found["files"] == {
         "book.pdf": {"sha256": hashlib.sha256(b"pdf").hexdigest(), "bytes": 3}
     }
-    rows = found["rows"]
-    assert (rows["commit"], rows["date"], rows["rows"], rows["tables"]) == ("1a2b", "2026", 3, 2)
-    assert rows["processor minutes"] == 2
-    assert release.manifest(folder, "3c4d", "2026")["rows"] == "not verified: a draft"
+    verified("a")
+    verified("b")
+    rows = release.manifest(folder, "1a2b", "2026-11-23")["rows"]
+    assert (rows["tables"], rows["rows"], rows["not reproduced"]) == (2, 4, [])
+    assert rows["from"] == rows["to"] == "2026-11-23" and rows["minutes"] == 3
 
 
 # Workflows ---------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from bad_input import BAD_INPUT
 
 from mdsgdln import sweeps, theory
 from mdsgdln._runs import configuration
-from mdsgdln_book import reproduction, tables
+from mdsgdln_book import reproduction, tables, verification
 from mdsgdln_book.tables import Table
 
 DRAW = reproduction.draw()
@@ -144,6 +144,7 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setattr(sweeps, "provenance", lambda *_: made_by)
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     monkeypatch.setattr(reproduction, "ROOT", tmp_path)
+    monkeypatch.setattr(verification, "ROOT", tmp_path)
     table = Table(small, sweeps.grid(scale=[0.5, 2.0], seed=range(1, 4)), seconds=0.1)
     monkeypatch.setitem(tables.every(), "toy", table)
     reproduction.fill("toy", n_jobs=1)
@@ -234,9 +235,9 @@ def test_a_full_disk_leaves_whole_rows_and_filling_goes_on(toy):
 
 def test_verifying_names_every_row_that_is_not_reproduced(toy, monkeypatch):
     assert reproduction.verify(["toy"], n_jobs=1) == []
-    assert len(RUNS) == 6
+    assert len(RUNS) == 6 and verification.entries()["toy"]["rows"] == 6
     assert reproduction.verify(["toy"], n_jobs=1) == []
-    assert len(RUNS) == 6  # this commit has recomputed them already
+    assert len(RUNS) == 6  # this code has recomputed them already
     rows = read_lines(toy)
     rows[5]["results"]["value"] *= 1 + 1e-4
     toy.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -244,37 +245,16 @@ def test_verifying_names_every_row_that_is_not_reproduced(toy, monkeypatch):
     assert failed == (
         "toy {'scale': 2.0, 'seed': 2}: value was 4.0004, now is 4.0; tolerance 4.0e-06"
     )
+    assert verification.entries()["toy"]["not reproduced"] == [failed]
 
 
 def test_code_that_was_changed_since_is_verified_from_the_start(toy, monkeypatch):
     reproduction.verify(["toy"], n_jobs=1)
     made_by = sweeps.provenance() | {"dirty": True}
     monkeypatch.setattr(sweeps, "provenance", lambda *_: made_by)
+    verification.file().unlink()
     reproduction.verify(["toy"], n_jobs=1)
-    assert len(RUNS) == 12
-
-
-def test_commits_of_one_code_share_the_rows_that_they_recompute(tmp_path, monkeypatch):
-    def git(*words):
-        return subprocess.check_output(["git", *words], cwd=tmp_path, text=True).strip()
-
-    def commit(file):
-        path = tmp_path / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{len(found)}")
-        git("add", ".")
-        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--message", file)
-        found.append(reproduction.record_of(git("rev-parse", "HEAD")))
-
-    monkeypatch.setattr(reproduction, "ROOT", tmp_path)
-    found = []
-    git("init", "--quiet")
-    for file in ("mdsgdln/a.py", "README.md", "book/mdsgdln_book/results/a.jsonl"):
-        commit(file)
-    assert len({path.parent for path in found}) == 1 and len(set(found)) == 3
-    for file in ("mdsgdln/b.py", "book/mdsgdln_book/experiments/a.py", "requirements.txt"):
-        commit(file)
-    assert len({path.parent for path in found}) == 4
+    assert len(RUNS) == 12 and not verification.entries()
 
 
 def test_a_table_whose_data_are_not_here_is_left_as_it_is_and_says_so(toy, monkeypatch, capsys):

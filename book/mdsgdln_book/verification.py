@@ -1,0 +1,81 @@
+"""Which tables were recomputed as a whole, and by which code: `results/verified.json`.
+
+`make verify` writes an entry for each table once it has compared all of its rows. A release needs
+one for every table, made by its own code and for its own rows; so rows can be verified in parts,
+and prose may change in between.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from mdsgdln._results import git
+from mdsgdln_book import tables
+from mdsgdln_book.places import ROOT
+
+CODE = ("mdsgdln", "book/mdsgdln_book/experiments", "requirements.txt")  # what rows hang on
+
+
+def code() -> str:
+    """Return a short name of the code and the libraries that rows hang on, as committed."""
+    return _short(str(git(ROOT, "ls-tree", "HEAD", *CODE)).encode())
+
+
+def _short(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def file() -> Path:
+    """Return where the entries are."""
+    return tables.RESULTS / "verified.json"
+
+
+def entries() -> dict[str, dict]:
+    """Return what was verified last of each table."""
+    return json.loads(file().read_text(encoding="utf8")) if file().is_file() else {}
+
+
+def write(name: str, made_by: Mapping, seconds: Sequence[float], lost: Sequence[str]) -> None:
+    """Keep when and where all rows of a table were recomputed, and what was not reproduced."""
+    entry = {
+        "code": code(),
+        "table": _short(tables.file_of(name).read_bytes()),
+        "commit": made_by["commit"],
+        "date": made_by["date"],
+        "processor": made_by["processor"],
+        "rows": len(seconds),
+        "seconds": round(sum(seconds)),
+        "not reproduced": list(lost),
+    }
+    kept = dict(sorted((entries() | {name: entry}).items()))
+    file().write_text(json.dumps(kept, indent=1) + "\n", encoding="utf8")
+
+
+def problems() -> Iterator[str]:
+    """Yield what is missing until all rows of all tables are verified."""
+    found, now, missing = entries(), code(), []
+    for name in tables.every():
+        entry = found.get(name, {})
+        made_from = now, _short(tables.file_of(name).read_bytes())
+        if (entry.get("code"), entry.get("table")) != made_from:
+            missing.append(name)
+        else:
+            yield from (f"not reproduced: {line}" for line in entry["not reproduced"])
+    if missing:
+        number = f"{len(missing)} of {len(tables.every())} tables"
+        yield f'{number} were not verified with this code: make verify TABLE="{" ".join(missing)}"'
+
+
+def summary() -> dict:
+    """Return of all tables together what was verified, when and where."""
+    found = entries().values()
+    return {
+        "tables": len(found),
+        "rows": sum(entry["rows"] for entry in found),
+        "not reproduced": sum((entry["not reproduced"] for entry in found), []),
+        "from": min(entry["date"] for entry in found),
+        "to": max(entry["date"] for entry in found),
+        "processors": sorted({entry["processor"] for entry in found}),
+        "minutes": round(sum(entry["seconds"] for entry in found) / 60),
+    }

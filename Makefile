@@ -45,7 +45,7 @@ test: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln
-	$(BIN)/pytest -q -n 2 -k "not ($(BAD_INPUT))"
+	$(BIN)/pytest -q -n 2 --dist=loadgroup -k "not ($(BAD_INPUT))"
 	TYPECHECK=off $(BIN)/pytest -q -n 2 -k "$(BAD_INPUT)"
 	$(COMPARE)
 

@@ -44,6 +44,9 @@ SVG('<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt"></svg>')
 TOC = {"format": "jb-book", "root": "book/start", "chapters": [{"file": "book/xor"}]}
 
 
+pytestmark = pytest.mark.xdist_group("bare build")  # by one worker, once
+
+
 def write_book(folder, chapter=CHAPTER):
     """Write two pages, start and xor, under the configuration of the book."""
     text = (ROOT / "_config.yml").read_text(encoding="utf8")
@@ -56,15 +59,16 @@ def write_book(folder, chapter=CHAPTER):
     (folder / "book/xor.md").write_text(chapter)
 
 
-@pytest.fixture
-def root(tmp_path):
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
     """The site that a bare build makes of two pages under the configuration of the book."""
-    write_book(tmp_path)
+    folder = tmp_path_factory.mktemp("bare")
+    write_book(folder)
     command = [Path(sys.executable).with_name("jupyter-book"), "build", "."]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "xor.md:9: WARNING: stderr was found" in done.stderr  # with -W, an error
-    return tmp_path / "_build/html"
+    return folder / "_build/html"
 
 
 def files(root):

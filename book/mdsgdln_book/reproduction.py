@@ -15,7 +15,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from shutil import copyfile, rmtree
+from shutil import copyfile
 
 import jax
 import numpy as np
@@ -140,16 +140,13 @@ def _process(values: tuple) -> Executor:
 def verify(names: Sequence[str], n_jobs: int = CORES) -> list[str]:
     """Recompute all rows of some tables and return what was not reproduced.
 
-    Rows that the same code has recomputed before, of this commit or another, are not run again.
-    Committed code leaves a record of each table.
+    Rows that the same code has recomputed before are not run again. Committed code leaves an entry
+    for each table.
     """
-    made_by = sweeps.provenance(verify)
-    folder = ROOT / "_build" / "verify" / verification.code()
-    if made_by["dirty"] is not False:
-        rmtree(folder, ignore_errors=True)
-    found = []
+    made_by, found = sweeps.provenance(verify), []
     for name in names:
-        table, path = tables.find(name), folder / f"{name}.jsonl"
+        table = tables.find(name)
+        path = ROOT / "_build" / "verify" / f"{name}-{verification.code(name)}.jsonl"
         if not table.available():
             print(f"{name}: not compared, what it reads is not on this machine")
             continue

@@ -2,24 +2,32 @@
 
 `make verify` writes an entry for each table once it has compared all of its rows. A release needs
 one for every table, made by its own code and for its own rows; so rows can be verified in parts,
-and prose may change in between.
+and what they do not hang on may change in between.
 """
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
-from mdsgdln._results import git
-from mdsgdln_book import tables
-from mdsgdln_book.places import ROOT
-
-CODE = ("mdsgdln", "book/mdsgdln_book/experiments", "requirements.txt")  # what rows hang on
+from mdsgdln_book import dependencies, places, tables
 
 
-def code() -> str:
-    """Return a short name of the code and the libraries that rows hang on, as committed."""
-    return _short(str(git(ROOT, "ls-tree", "HEAD", *CODE)).encode())
+@cache
+def code(name: str) -> str:
+    """Return a short name of what the rows of a table hang on, but for comments.
+
+    It is the package, the experiments that make the table or read it with all that these import of
+    other experiments, and the lock.
+    """
+    every = dependencies.files(dependencies.Code("", *3 * [frozenset([name])]))
+    parts = []
+    for path in sorted(every):
+        place = path.relative_to(places.ROOT)
+        if {"mdsgdln", "experiments", "requirements.txt"} & set(place.parts):
+            parts += [place.as_posix(), dependencies.content(path)]
+    return _short("\0".join(parts).encode())
 
 
 def _short(content: bytes) -> str:
@@ -39,7 +47,7 @@ def entries() -> dict[str, dict]:
 def write(name: str, made_by: Mapping, seconds: Sequence[float], lost: Sequence[str]) -> None:
     """Keep when and where all rows of a table were recomputed, and what was not reproduced."""
     entry = {
-        "code": code(),
+        "code": code(name),
         "table": _short(tables.file_of(name).read_bytes()),
         "commit": made_by["commit"],
         "date": made_by["date"],
@@ -54,10 +62,10 @@ def write(name: str, made_by: Mapping, seconds: Sequence[float], lost: Sequence[
 
 def problems() -> Iterator[str]:
     """Yield what is missing until all rows of all tables are verified."""
-    found, now, missing = entries(), code(), []
+    found, missing = entries(), []
     for name in tables.every():
         entry = found.get(name, {})
-        made_from = now, _short(tables.file_of(name).read_bytes())
+        made_from = code(name), _short(tables.file_of(name).read_bytes())
         if (entry.get("code"), entry.get("table")) != made_from:
             missing.append(name)
         else:

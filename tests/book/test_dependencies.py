@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from mdsgdln_book import dependencies, places
+from mdsgdln_book import dependencies, places, verification
 
 CHAPTER = """---
 kernelspec: {{name: python3, display_name: Python 3}}
@@ -97,6 +97,28 @@ def test_what_counts(book, file, old, new, executed):
     assert before == keys() and old in text
     (book.parent / file).write_text(text.replace(old, new))
     assert [name for name, now in keys().items() if now != before[name]] == executed.split()
+
+
+@pytest.mark.parametrize(
+    ("file", "new", "tables"),
+    [
+        ("mdsgdln/training.py", MODULE.replace("3", "4"), "races gates"),
+        ("mdsgdln/training.py", MODULE.replace("everything", "all"), ""),
+        ("requirements.txt", "jax==2", "races gates"),
+        ("book/mdsgdln_book/experiments/other.py", 'TABLES = {"gates": 2}\n', "gates"),
+        ("book/mdsgdln_book/tables.py", "", ""),
+        ("book/mdsgdln_book/results/gates.jsonl", "{ }", ""),
+        ("book/one.md", "", ""),
+    ],
+)
+def test_what_the_rows_of_a_table_hang_on(book, file, new, tables):
+    def codes():
+        verification.code.cache_clear()
+        return {name: verification.code(name) for name in ("races", "gates")}
+
+    before = codes()
+    (book.parent / file).write_text(new)
+    assert [name for name, now in codes().items() if now != before[name]] == tables.split()
 
 
 def test_what_is_no_python_names_every_word():

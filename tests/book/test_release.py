@@ -140,7 +140,6 @@ def test_a_tree_with_changes_is_not_released():
 @pytest.fixture
 def verified(monkeypatch, tmp_path):
     """Two tables; what is kept of their verification goes to a folder of its own."""
-    monkeypatch.setattr(verification, "ROOT", tmp_path)
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     monkeypatch.setattr(tables, "every", lambda: {"a": None, "b": None})
     for name in tables.every():
@@ -161,26 +160,6 @@ def test_only_verified_rows_are_released(verified):
     tables.file_of("b").write_text("other rows")
     (reason,) = release.refusals("1a2b", "", False)
     assert reason == '1 of 2 tables were not verified with this code: make verify TABLE="b"'
-
-
-def test_other_code_is_not_verified_and_other_prose_is(tmp_path, monkeypatch):
-    def git(*words):
-        return subprocess.check_output(["git", *words], cwd=tmp_path, text=True)
-
-    def commit(file):
-        path = tmp_path / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(file)
-        git("add", ".")
-        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "--message", file)
-        return verification.code()
-
-    monkeypatch.setattr(verification, "ROOT", tmp_path)
-    git("init", "--quiet")
-    prose = "README.md", "book/start.md", "book/mdsgdln_book/results/a.jsonl"
-    assert len(set(map(commit, ("mdsgdln/a.py", *prose)))) == 1
-    code = "mdsgdln/b.py", "book/mdsgdln_book/experiments/a.py", "requirements.txt"
-    assert len(set(map(commit, code))) == 3
 
 
 def test_the_manifest_has_checksums_and_says_what_was_verified(verified, tmp_path):

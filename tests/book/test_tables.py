@@ -144,7 +144,6 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setattr(sweeps, "provenance", lambda *_: made_by)
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     monkeypatch.setattr(reproduction, "ROOT", tmp_path)
-    monkeypatch.setattr(verification, "ROOT", tmp_path)
     table = Table(small, sweeps.grid(scale=[0.5, 2.0], seed=range(1, 4)), seconds=0.1)
     monkeypatch.setitem(tables.every(), "toy", table)
     reproduction.fill("toy", n_jobs=1)
@@ -248,13 +247,14 @@ def test_verifying_names_every_row_that_is_not_reproduced(toy, monkeypatch):
     assert verification.entries()["toy"]["not reproduced"] == [failed]
 
 
-def test_code_that_was_changed_since_is_verified_from_the_start(toy, monkeypatch):
+def test_other_code_is_verified_from_the_start(toy, monkeypatch):
     reproduction.verify(["toy"], n_jobs=1)
+    monkeypatch.setattr(verification, "code", lambda name: "other")
     made_by = sweeps.provenance() | {"dirty": True}
     monkeypatch.setattr(sweeps, "provenance", lambda *_: made_by)
-    verification.file().unlink()
     reproduction.verify(["toy"], n_jobs=1)
-    assert len(RUNS) == 12 and not verification.entries()
+    assert len(RUNS) == 12
+    assert verification.entries()["toy"]["code"] != "other"  # that was not committed
 
 
 def test_a_table_whose_data_are_not_here_is_left_as_it_is_and_says_so(toy, monkeypatch, capsys):

@@ -169,6 +169,7 @@ TABLES = {
             seed=range(3),
         ),
         seconds=5,
+        loose={"relu_left": 1e-4},  # one row of 1260 moved by 1.5e-5 on another processor
     ),
     "exactness_starts": Table(
         from_starts,

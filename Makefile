@@ -5,8 +5,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
-# uv installs faster, where there is one.
-INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install)
+# uv installs in seconds what takes pip more than a minute. Where it fails, pip does it, or says why not.
+install = { $$(command -v uv || echo $(BIN)/uv) pip install --quiet --python $(BIN)/python $(1) 2> /dev/null || \
+    $(BIN)/python -m pip install $(1); }
 LOCK := _build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 SITE := _build/html
@@ -206,13 +207,14 @@ $(READY): requirements.txt pyproject.toml book/pyproject.toml
 	@cmp -s requirements.txt .venv/requirements.txt || { \
 	    echo "Installing into .venv what the book needs; this takes some minutes, once." && \
 	    $(PYTHON) -m venv --clear .venv && \
-	    $(INSTALL) --require-hashes --no-deps -r requirements.txt && \
+	    { command -v uv || $(BIN)/python -m pip install --require-hashes --no-deps -r .ci/uv.txt; } > /dev/null 2>&1; \
+	    $(call install,--require-hashes --no-deps -r requirements.txt) && \
 	    cp requirements.txt .venv; }
-	@$(INSTALL) --no-deps --no-build-isolation --editable . --editable book
+	@$(call install,--no-deps --no-build-isolation --editable . --editable book)
 	@touch $@
 
 .venv/browser-ready: tests/pages/requirements.txt $(READY)
-	$(INSTALL) --require-hashes --no-deps -r tests/pages/requirements.txt
+	@$(call install,--require-hashes --no-deps -r tests/pages/requirements.txt)
 	touch $@
 
 # Newer versions of what requirements.in leaves open.
@@ -220,5 +222,5 @@ lock:
 	$(PYTHON) -m venv _build/lock
 	_build/lock/bin/python -m pip install uv
 	$(LOCK) requirements.in --output-file requirements.txt
-	$(LOCK) .ci/publish.in --output-file .ci/publish.txt
+	$(LOCK) .ci/uv.in --output-file .ci/uv.txt
 	$(LOCK) tests/pages/requirements.in --constraints requirements.txt --output-file tests/pages/requirements.txt

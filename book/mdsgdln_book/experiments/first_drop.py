@@ -182,7 +182,6 @@ def drops(task: str) -> dict:
         predicted: time, (scales,).
         measured: times of networks from three seeds, (scales, seeds).
         rate, variance, mass: of the first basin.
-        basins: how many there are.
     """
     return drops_in(task_of(task), width_of(task), SCALES)
 
@@ -207,7 +206,6 @@ def drops_in(data: tasks.Task, width: int, scales) -> dict:
         "rate": first.rate,
         "variance": first.variance,
         "mass": first.mass,
-        "basins": len(found),
     }
 
 
@@ -256,6 +254,6 @@ TABLES = {
         sweeps.grid(task=[*KNOWN, *FRESH]),
         seconds=11,
         rtol=1e-4,
-        loose={"mass": 0.01, "basins": 0.02},  # rounding may lead a neuron elsewhere
+        loose={"mass": 0.01},  # rounding may lead a neuron elsewhere
     ),
 }

@@ -205,7 +205,7 @@ clean:
 $(READY): requirements.txt pyproject.toml book/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	@cmp -s requirements.txt .venv/requirements.txt || { \
-	    echo "Installing into .venv what the book needs; this takes some minutes, once." && \
+	    echo "Installing into .venv what the book needs; once, up to two minutes." && \
 	    $(PYTHON) -m venv --clear .venv && \
 	    { command -v uv || $(BIN)/python -m pip install --require-hashes --no-deps -r .ci/uv.txt; } > /dev/null 2>&1; \
 	    $(call install,--require-hashes --no-deps -r requirements.txt) && \

@@ -49,8 +49,8 @@ def read_code(source: str) -> Code:
             case ast.Constant(value=str(text)):
                 texts.add(text)
         if isinstance(getattr(node, "body", None), list):
-            node.body = [line for line in node.body if not does_nothing(line)]
-    return Code(ast.dump(tree), *map(frozenset, (imports, attributes, texts)))
+            node.body = [line for line in node.body if not does_nothing(line)] or [ast.Pass()]
+    return Code(ast.unparse(tree), *map(frozenset, (imports, attributes, texts)))
 
 
 def does_nothing(line: ast.stmt) -> bool:

@@ -5,6 +5,7 @@ one for every table, made by its own code and for its own rows; so rows can be v
 and what they do not hang on may change in between.
 """
 
+import ast
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,21 +14,41 @@ from pathlib import Path
 
 from mdsgdln_book import dependencies, places, tables
 
+NEARNESS = {"rtol", "atol", "loose", "seconds"}  # of a Table: what its rows do not hang on
+
 
 @cache
 def code(name: str) -> str:
     """Return a short name of what the rows of a table hang on, but for comments.
 
     It is the package, the experiments that make the table or read it with all that these import of
-    other experiments, and the lock.
+    other experiments, and the lock; but not how nearly a table must be reproduced.
     """
     every = dependencies.files(dependencies.Code("", *3 * [frozenset([name])]))
     parts = []
     for path in sorted(every):
         place = path.relative_to(places.ROOT)
         if {"mdsgdln", "experiments", "requirements.txt"} & set(place.parts):
-            parts += [place.as_posix(), dependencies.content(path)]
+            parts += [place.as_posix(), _content(path)]
     return _short("\0".join(parts).encode())
+
+
+@cache
+def _content(path: Path) -> str:
+    content = dependencies.content(path)
+    if "Table(" not in content:
+        return content
+    module = ast.parse(content)
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Table":
+            node.keywords = [word for word in node.keywords if word.arg not in NEARNESS]
+    return ast.unparse(module)
+
+
+def tolerances(name: str) -> str:
+    """Return a short name of how nearly a table must be reproduced."""
+    table = tables.find(name)
+    return _short(repr((table.rtol, table.atol, sorted(table.loose.items()))).encode())
 
 
 def _short(content: bytes) -> str:
@@ -49,6 +70,7 @@ def write(name: str, made_by: Mapping, seconds: Sequence[float], lost: Sequence[
     entry = {
         "code": code(name),
         "table": _short(tables.file_of(name).read_bytes()),
+        "tolerances": tolerances(name),
         "commit": made_by["commit"],
         "date": made_by["date"],
         "processor": made_by["processor"],
@@ -65,8 +87,8 @@ def problems() -> Iterator[str]:
     found, missing = entries(), []
     for name in tables.every():
         entry = found.get(name, {})
-        made_from = code(name), _short(tables.file_of(name).read_bytes())
-        if (entry.get("code"), entry.get("table")) != made_from:
+        made_from = code(name), _short(tables.file_of(name).read_bytes()), tolerances(name)
+        if tuple(map(entry.get, ("code", "table", "tolerances"))) != made_from:
             missing.append(name)
         else:
             yield from (f"not reproduced: {line}" for line in entry["not reproduced"])

@@ -274,7 +274,11 @@ TABLES = {
         loose={"pairs": 0.02},
     ),
     "sliding_segments": Table(
-        segments, sweeps.grid(task=["trees 3"]), seconds=12, loose={"gap": 10.0, "number": 0.02}
+        segments,
+        sweeps.grid(task=["trees 3"]),
+        seconds=12,
+        # Where a segment ends that grazes a boundary is decided by rounding: 414 or 400 of them.
+        loose={"gap": 10.0, "number": 0.1},
     ),
     "sliding_moments": Table(
         moments,

@@ -179,7 +179,8 @@ TABLES = {
         under_mechanism,
         sweeps.grid(mechanism=list(LEVELS), level=range(5), seed=range(5)),
         seconds=4,
-        loose={"specialists": 0.3, "on_in": 0.01},  # from σ = 1e-7 they move by 0.06, 0.002
+        # From σ = 1e-7, and once from the lowest rate, rounding decides the gates of a few neurons.
+        loose={"specialists": 0.75, "on_in": 0.05},
     ),
     "neurons_width": Table(
         of_width,

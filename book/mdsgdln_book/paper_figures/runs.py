@@ -70,6 +70,7 @@ def xor_formula(margins, num_pathways: int, neurons: int) -> np.ndarray:
 MIXED = "tree, ring, cross"  # MHS §4
 ITEMS, NUM_STEPS, EVERY = 8, context_candidates.NUM_STEPS, 100
 SCALE, WIDTH = context_candidates.SCALE, context_candidates.PATHWAY_HIDDEN
+SCALE_OF_FIVE = 0.005 / 600  # of gated networks for five contexts
 STEPS = np.arange(0, NUM_STEPS, EVERY)
 
 
@@ -108,14 +109,14 @@ class Contexts(NamedTuple):
 
 @cache
 def contexts(case: str) -> Contexts:
-    """Return a task of MHS §4 or §5 and its all-but-one network; σ doubled where MHS §4 has it."""
+    """Return a task of MHS §4 or §5 and its all-but-one network with the published σ."""
     whole, rate, _ = context_candidates.setup(case)
     basis = target_space(whole)
     task = tasks.Task(whole.inputs, basis.T @ np.asarray(whole.targets))
     number = len(context_candidates.STRUCTURES[case])
     network = networks.contextual_pathways(task, number, number - 1, WIDTH)
-    edges = network.graph.edges
-    scale = context_candidates.doubled(network) if case == MIXED else dict.fromkeys(edges, SCALE)
+    everywhere = dict.fromkeys(network.graph.edges, SCALE_OF_FIVE if number == 5 else SCALE)
+    scale = context_candidates.doubled(network) if number == 3 else everywhere
     found = theory.pathway_modes(network, statistics.residual(task))
     found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
     return Contexts(whole, task, basis, rate, network, scale, found)
@@ -160,7 +161,7 @@ def reduced(case: str) -> Seen:
     setting = contexts(case)
     number = len(context_candidates.STRUCTURES[case])
     build = partial(networks.contextual_pathways, num_contexts=number, subset_size=number - 1)
-    scales = SCALE, SCALE * (2 if case == MIXED else 1)
+    scales = min(setting.scale.values()), max(setting.scale.values())  # common, contextual
     starts = [theory.expected_initial_strength(WIDTH, scale) for scale in scales]
     small, weights = driven.small_system(setting.task, build, starts)
     return follow(small, weights, setting)

@@ -45,7 +45,7 @@ def _content(path: Path) -> str:
     return ast.unparse(module)
 
 
-def tolerances(name: str) -> str:
+def nearness(name: str) -> str:
     """Return a short name of how nearly a table must be reproduced."""
     table = tables.find(name)
     return _short(repr((table.rtol, table.atol, sorted(table.loose.items()))).encode())
@@ -70,7 +70,7 @@ def write(name: str, made_by: Mapping, seconds: Sequence[float], lost: Sequence[
     entry = {
         "code": code(name),
         "table": _short(tables.file_of(name).read_bytes()),
-        "tolerances": tolerances(name),
+        "tolerances": nearness(name),
         "commit": made_by["commit"],
         "date": made_by["date"],
         "processor": made_by["processor"],
@@ -87,7 +87,7 @@ def problems() -> Iterator[str]:
     found, missing = entries(), []
     for name in tables.every():
         entry = found.get(name, {})
-        made_from = code(name), _short(tables.file_of(name).read_bytes()), tolerances(name)
+        made_from = code(name), _short(tables.file_of(name).read_bytes()), nearness(name)
         if tuple(map(entry.get, ("code", "table", "tolerances"))) != made_from:
             missing.append(name)
         else:

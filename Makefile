@@ -12,7 +12,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --upgrade --universal --python-ve
     --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 SITE := _build/html
 export JUPYTER_PREFER_ENV_PATH = 1
-# uv leaves it to the first import to compile a module; without that each kernel imports for 5 seconds, not 2.
+# uv leaves modules to be compiled when first imported. Unless that is kept, each kernel imports for 5 seconds, not 2.
 unexport PYTHONDONTWRITEBYTECODE
 # What JAX compiles is kept beside what is installed, for this machine: chapters are compiled once for
 # both commands. Two processes may meet at an entry; the one that cannot read it compiles.

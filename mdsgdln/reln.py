@@ -14,7 +14,7 @@ from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork
 from mdsgdln.tasks import Task
 from mdsgdln.theory import predict_losses
-from mdsgdln.training import _check_losses, _mean_squared
+from mdsgdln.training import _check_finite, _mean_squared
 
 __all__ = [
     "SideBySide",
@@ -82,8 +82,8 @@ def train_side_by_side(
     network._check_weights(weights)
     weights = [jnp.asarray(weight, float) for weight in weights]
     result = _side_by_side(network, weights, task, learning_rate, freeze_at, num_steps=num_steps)
-    _check_losses(result.losses, learning_rate)
-    _check_losses(result.gated_losses, learning_rate)
+    _check_finite(result.losses, result.weights, learning_rate)
+    _check_finite(result.gated_losses, result.gated_weights, learning_rate)
     return result
 
 

@@ -39,7 +39,7 @@ OF_THE_PACKAGE = LinearNetwork | ReLUNetwork | GatedNetwork
 
 
 class DivergenceError(ValueError):
-    """The loss of a run became infinite or NaN."""
+    """The loss or the weights of a run became infinite or NaN."""
 
 
 class Run(NamedTuple):
@@ -49,14 +49,31 @@ class Run(NamedTuple):
         losses: full-batch loss before each update, shape (num_steps,).
         weights: the weights after the last update.
         observed: what ``observe`` returned, stacked over steps 0, every, 2 every, …
-        times: t = learning rate × step of each loss, shape (num_steps,); ``times[::every]`` are
-            those of what was observed. Without a learning rate they count steps.
+        learning_rate: that of plain gradient descent on 𝓛, all samples at once; None of a run with
+            another optimiser or loss, or on batches.
     """
 
     losses: Float[Array, " num_steps"]
     weights: PyTree
     observed: PyTree
-    times: Float[Array, " num_steps"]
+    learning_rate: Scalar | None
+
+    @property
+    def times(self) -> Float[Array, "*runs num_steps"]:
+        """t = learning rate × step of each loss; ``times[::every]`` are those of what was observed.
+
+        Raises:
+            ValueError: there is no such time, as ``learning_rate`` is None.
+        """
+        if self.learning_rate is None:
+            raise ValueError(
+                "times: expected a run of plain gradient descent on training.loss, all samples at "
+                "once, whose time is learning rate × step. With momentum, Adam, weight decay, "
+                "batches or another loss what theory predicts at such times does not hold; to "
+                "count steps, take np.arange(len(run.losses))"
+            )
+        steps = jnp.arange(self.losses.shape[-1])
+        return jnp.multiply.outer(jnp.asarray(self.learning_rate, float), steps)
 
 
 def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
@@ -66,6 +83,9 @@ def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
         ValueError: weights, gates or task that do not fit the network.
     """
     return _mean_squared(task, _outputs(network, weights, task))
+
+
+MEAN_SQUARED = loss  # by another name, for where an argument is called loss
 
 
 def cross_entropy(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
@@ -128,6 +148,8 @@ def train(
 ) -> Run:
     """Train by gradient descent on the loss of MHS Eq. 2; time is t = learning_rate · step.
 
+    Only such a run, on all samples, has ``Run.times``, at which ``theory`` may be compared with it.
+
     Args:
         network: what is trained: one of ``networks``, or one's own with ``init`` and ``apply``
             (and ``take``, if it stores something for each sample).
@@ -151,7 +173,7 @@ def train(
     Raises:
         ValueError: weights, gates or task that do not fit the network, a bad number, or a learning
             rate beside an optimiser that is already built.
-        DivergenceError: the loss became non-finite.
+        DivergenceError: the loss or the weights became non-finite.
     """
     network = _reading(network, task)
     if isinstance(network, GatedNetwork):
@@ -172,7 +194,7 @@ def train(
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
     leaves, structure = jax.tree.flatten(network)
-    run = _scan(
+    losses, weights, observed = _scan(
         [leaf if isinstance(leaf, Array | np.ndarray) else Constant(leaf) for leaf in leaves],
         weights,
         task,
@@ -185,8 +207,10 @@ def train(
         every=every,
         loss=loss,
     )
-    _check_losses(run.losses, learning_rate)
-    return run
+    _check_finite(losses, weights, learning_rate)
+    plain = optimiser in (None, optax.sgd) and batch_size in (None, task.num_samples)
+    clock = learning_rate if plain and loss is MEAN_SQUARED else None
+    return Run(losses, weights, observed, clock)
 
 
 def _check_rate(learning_rate: Scalar | None, optimiser: Optimiser | None) -> None:
@@ -215,11 +239,14 @@ def _reading(network: Network, task: Task) -> Network:
     return network._reading(task) if isinstance(network, OF_THE_PACKAGE) else network
 
 
-def _check_losses(losses: Float[Array, " num_steps"], learning_rate: Scalar | None) -> None:
-    """Raise ``DivergenceError`` if a loss is infinite or NaN."""
+def _check_finite(
+    losses: Float[Array, " num_steps"], weights: PyTree, learning_rate: Scalar | None
+) -> None:
+    """Raise ``DivergenceError`` if a loss, or a weight after the last update, is not finite."""
     if isinstance(losses, jax.core.Tracer):
-        return  # inside a compiled function: whoever called it sees the losses
-    finite = np.isfinite(losses)
+        return  # inside a compiled function: whoever called it sees them
+    last = all(bool(jnp.isfinite(weight).all()) for weight in jax.tree.leaves(weights))
+    finite = np.append(np.isfinite(losses), last)
     if not finite.all():
         raise DivergenceError(
             f"learning_rate: the loss became non-finite at step {int(np.argmin(finite))}; "
@@ -257,14 +284,13 @@ def _scan(
     num_steps: int,
     every: int,
     loss: Loss,
-) -> Run:
+) -> tuple:
     """Run all steps in one scan, or in one scan of scans where something is observed."""
     leaves = [leaf.value if isinstance(leaf, Constant) else leaf for leaf in leaves]
     network = jax.tree.unflatten(structure, leaves)
     built = isinstance(optimiser, optax.GradientTransformation)
     optimiser = optimiser if built else optimiser(learning_rate)
     value_and_gradient = jax.value_and_grad(loss, argnums=1)
-    times = jnp.arange(num_steps) * (1.0 if learning_rate is None else learning_rate)
 
     def step(state, batch):
         weights, memory = state
@@ -280,7 +306,7 @@ def _scan(
     state = weights, optimiser.init(weights)
     if observe is None:
         (weights, _), losses = jax.lax.scan(step, state, batches, length=num_steps)
-        return Run(losses, weights, None, times)
+        return losses, weights, None
 
     def observed_steps(state, batches, length):
         record = observe(state[0])
@@ -302,4 +328,4 @@ def _scan(
         records = jax.tree.map(
             lambda many, one: jnp.concatenate([many, jnp.asarray(one)[None]]), records, last_record
         )
-    return Run(losses, state[0], records, times)
+    return losses, state[0], records

@@ -111,7 +111,6 @@ def test_observed_losses_belong_to_the_observed_weights():
 @pytest.mark.parametrize(("optimiser", "rate"), [(optax.adam, 0.01), (optax.adam(0.01), None)])
 def test_optax_optimisers(optimiser, rate):
     run = train(NETWORK, WEIGHTS, TASK, rate, 30, optimiser=optimiser)
-    np.testing.assert_allclose(run.times, np.arange(30) * (rate or 1), rtol=1e-15)
     adam = optax.adam(0.01)
     weights, state = WEIGHTS, adam.init(WEIGHTS)
     for _ in range(30):
@@ -119,6 +118,36 @@ def test_optax_optimisers(optimiser, rate):
         update, state = adam.update(gradient, state)
         weights = optax.apply_updates(weights, update)
     np.testing.assert_allclose(run.weights[0], weights[0], atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"optimiser": optax.adam},
+        {"optimiser": optax.sgd(0.05), "learning_rate": None},  # with momentum or without
+        {"batch_size": 2, "key": KEY},
+        {"loss": with_decay},
+    ],
+)
+def test_only_plain_gradient_descent_has_a_time(options):
+    run = train(
+        **{"network": NETWORK, "weights": WEIGHTS, "task": TASK, "learning_rate": 0.05}
+        | {"num_steps": 3}
+        | options
+    )
+    assert run.losses.shape == (3,)
+    with pytest.raises(ValueError, match="times: expected a run of plain gradient descent"):
+        run.times  # noqa: B018
+
+
+def test_a_run_passes_through_transformations():
+    def train_from(weights):
+        return train(NETWORK, weights, TASK, 0.05, 3, optimiser=optax.sgd)
+
+    both = jax.jit(jax.vmap(train_from))([jnp.stack([w, 2 * w]) for w in WEIGHTS])
+    np.testing.assert_allclose(both.times, [[0, 0.05, 0.1]] * 2, rtol=1e-15)
+    losses, *_ = train_from(WEIGHTS)
+    np.testing.assert_allclose(both.losses[0], losses, rtol=1e-12)
 
 
 def test_one_step_size_is_given():
@@ -232,6 +261,10 @@ def test_bad_input_is_named(changes, name):
         train(**(arguments | changes))
 
 
-def test_divergence_names_the_step_and_the_cause():
-    with pytest.raises(DivergenceError, match=r"step \d+.*too large"):
-        train(NETWORK, WEIGHTS, TASK, 50.0, 200)
+@pytest.mark.parametrize(
+    ("rate", "num_steps", "step"),
+    [(50.0, 200, r"step \d+"), (1e308, 1, "step 1;")],  # the second by its last update
+)
+def test_divergence_names_the_step_and_the_cause(rate, num_steps, step):
+    with pytest.raises(DivergenceError, match=rf"{step}.*too large"):
+        train(NETWORK, [10 * w for w in WEIGHTS], TASK, rate, num_steps)

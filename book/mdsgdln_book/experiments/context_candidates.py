@@ -6,13 +6,14 @@ from itertools import combinations
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import discovery, gates, networks, reln, sweeps, tasks, training
+from mdsgdln import discovery, gates, networks, reln, sweeps, tasks, theory, training
 from mdsgdln_book.tables import Table
 
 # MHS App. H: hidden neurons of the ReLU network and of a pathway, σ, steps, step of the summed loss
 RELU_HIDDEN, PATHWAY_HIDDEN, SCALE = 700, 100, 0.005 / 700
 NUM_STEPS, SUM_STEP = 8001, 0.001
 NUM_ITEMS, EVERY = 8, 400  # steps between two looks at the neurons
+FACTORS = tuple(2**k for k in range(11))  # of σ in contextual pathways
 FARTHEST = (0, 1, 2, 4, 24)  # samples by which a neuron's pattern may differ from one by context
 STRUCTURES = {
     "3 contexts": ["tree"] * 3,
@@ -79,6 +80,30 @@ def samples_alone(case: str, seed: int) -> dict:
     network = networks.GatedNetwork(sizes, edges, on)
     weights = network.init(jax.random.key(seed), SCALE)
     return {"losses": training.train(network, weights, task, rate, NUM_STEPS).losses[::80]}
+
+
+def as_many_neurons(case: str, seed: int) -> dict:
+    """Return the losses of the all-but-one network with as many neurons in all as the ReLU network.
+
+    So say MHS App. F and G.1, against App. H.
+    """
+    task, rate, _ = setup(case)
+    network = networks.contextual_pathways(task, 3, 2, RELU_HIDDEN // 4)
+    weights = network.init(jax.random.key(seed), SCALE)
+    return {"losses": training.train(network, weights, task, rate, NUM_STEPS).losses[::80]}
+
+
+def scaled_pathways(case: str, subset_size: int) -> dict:
+    """Return the predicted losses with each of FACTORS times the ReLU network's σ in contexts."""
+    task, rate, _ = setup(case)
+    network = networks.contextual_pathways(task, 3, subset_size, PATHWAY_HIDDEN)
+    times = rate * jnp.arange(0, NUM_STEPS, 80)
+
+    def losses(factor):
+        scale = {e: SCALE * (1 if "pathway 0" in e else factor) for e in network.graph.edges}
+        return theory.predict_losses(network, task, scale, times, rate)
+
+    return {"losses": jnp.stack([losses(factor) for factor in FACTORS])}
 
 
 def larger_starts(case: str, ratio: float, seed: int) -> dict:
@@ -192,6 +217,16 @@ TABLES = {
     ),
     "samples_alone": Table(
         samples_alone, sweeps.grid(case=list(STRUCTURES)[:2], seed=range(3)), seconds=8
+    ),
+    "as_many_neurons": Table(
+        as_many_neurons,
+        sweeps.grid(case=["trees", "tree, ring, cross"], seed=range(3)),
+        seconds=12,
+    ),
+    "scaled_pathways": Table(
+        scaled_pathways,
+        sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2]),
+        seconds=15,
     ),
     "hidden_fit": Table(
         larger_starts,

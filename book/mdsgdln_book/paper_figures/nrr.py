@@ -143,6 +143,8 @@ def figure_5():
     for kind, colour, marker in KINDS:
         errors = np.stack([table[kind][share == number] for number in range(1, 10)])
         bars(axes["e"], np.arange(1, 10) / 10, errors, colour, kind, marker)
+        early = table.groupby(share)[f"{kind}_500"].mean()[:9]
+        axes["e"].plot(np.arange(1, 10) / 10, early, "--", color=colour, linewidth=1)
     axes["e"].axvline(0.4, color="#808080", linestyle=":", linewidth=1)
     axes["e"].set(title="(c) error / power", xlabel="share of outputs trained", yscale="log")
     axes["e"].legend(fontsize="x-small")

@@ -78,7 +78,8 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
     after, now, early, steps = learn(network, before, lesson, rate, measure, PUBLISHED, MOST)
     predicted = frozen(before, answers(before), wanted, taught)
     untaught = ~taught / np.sum(~taught) / np.mean(wanted**2)
-    change = jnp.linalg.norm(kernel(after) - kernel(before))
+    old, new = kernel(before), kernel(after)
+    size = jnp.linalg.norm(old)
     moved = sum(jnp.sum((after[edge] - before[edge]) ** 2) for edge in EDGES)
     return {
         "trained": now[0],
@@ -86,7 +87,8 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
         "trained_700": early[0],
         "untrained_700": early[1],
         "steps": steps,
-        "kernel_change": change / jnp.linalg.norm(kernel(before)),
+        "kernel_change": jnp.linalg.norm(new - old) / size,
+        "kernel_alignment": jnp.vdot(old, new) / (size * jnp.linalg.norm(new)),
         "weight_change": jnp.sqrt(moved / sum(jnp.sum(before[edge] ** 2) for edge in EDGES)),
         "likeness": likeness(after),
         "frozen_untrained": jnp.sum(untaught * (wanted - predicted) ** 2),

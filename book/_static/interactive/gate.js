@@ -95,9 +95,9 @@ Figures.define("gate", (figure) => {
         + "common pathway has finished.";
     }
     const most = best > BEST - 1e-6 ? ", and no pattern allows more" : "";
-    return `A neuron with this pattern learns what the common pathway leaves of the split of items 1, 2 `
-      + `against 3, 4 at no more than ${percent(best)} of the rate of a contextual pathway, which gets its `
-      + `gate for free${most}. These weights reach ${percent(now)}.`;
+    return `What the common pathway leaves of the split of items 1, 2 against 3, 4 drives a neuron with this `
+      + `pattern at no more than ${percent(best)} of the strength at which it drives a contextual pathway, `
+      + `which gets its gate for free${most}. These weights reach ${percent(now)}.`;
   }
 
   const preset = (name, rows) =>

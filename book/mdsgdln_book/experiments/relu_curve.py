@@ -59,7 +59,7 @@ def closed_form(num_contexts: int, scale: float, times, tax: bool = True):
     """Return the loss of modes that are learned each in its turn: no differential equation.
 
     Half of the neurons start on the common pathway's side, so it starts at Hσ²/4. The contextual
-    ones share Hσ²/2 and pay for their gate with √(n/(n+C)) of their drive; until the common mode
+    ones share Hσ²/2 and for their gate keep only √(n/(n+C)) of their drive; until the common mode
     is half learned they grow on the raw data, then on what it leaves.
     """
     task, tree = tasks.contextual(num_contexts, NUM_ITEMS), tasks.structure("tree", NUM_ITEMS)

@@ -17,20 +17,19 @@ A value outside its bound, and a claim without a value, are errors where the boo
 printed, and the chapter goes on.
 
 A record shows nothing on the page. It travels with the executed notebook, from which the ledger
-page is built. `python -m mdsgdln_book.claims <id>` runs the one chapter that decides a claim.
+page is built.
 """
 
 import math
 import os
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from IPython.display import display
 
 from mdsgdln_book.claim_file import CLAIMS_FILE, Claim, read_claims
-from mdsgdln_book.places import BOOK, STRICT
+from mdsgdln_book.places import STRICT
 
 RECORD_PREFIX = "application/papermill.record/"
 # What a value says about its claim, one of these.
@@ -188,35 +187,3 @@ class Claims:
             )
         text = markdown_table(head, rows)
         display({"text/markdown": text, "text/plain": text}, raw=True)
-
-
-def decide(claim: Claim, book: Path = BOOK) -> Mapping:
-    """Run the chapter that decides a claim; return what it recorded."""
-    from mdsgdln_book.references import RECORD, code_cells, execute  # needs what only a build has
-
-    for cell in code_cells(execute(book / f"{claim.chapter}.md")):
-        for output in cell.outputs:
-            recorded = output.get("metadata", {}).get("claim", {})
-            if RECORD in output.get("data", {}) and recorded.get("id") == claim.id:
-                return recorded
-    raise ValueError(f"claim {claim.id}: chapter {claim.chapter!r} records no value")
-
-
-def main(arguments: list[str]) -> None:
-    """Run the one chapter that decides a claim, and print claim, bound, value and verdict."""
-    claims = read_claims()
-    if len(arguments) != 1 or arguments[0] not in claims:
-        sys.exit(f"ID: expected one of {sorted(claims)}, got {' '.join(arguments) or 'none'}")
-    claim = claims[arguments[0]]
-    print(f"{claim.statement} ({claim.source}; {claim.about})\n{claim.measure}", flush=True)
-    recorded = decide(claim)
-    print(f"bound     {claim.bound.text}\nmeasured  {recorded['text']}, in {claim.chapter}")
-    print(f"verdict   {recorded['verdict']}")
-    if claim.superseded_by is not None:
-        print(f"superseded by {claim.superseded_by}: {claim.reason}")
-    if claim.retired is not None:
-        print(f"retired: {claim.retired}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

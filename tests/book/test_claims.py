@@ -389,24 +389,6 @@ exclude_patterns = ["_build"]
 """
 
 
-def test_one_claim_is_decided(tmp_path, capsys, monkeypatch):
-    """`make claim` runs the chapter and prints its verdict."""
-    (tmp_path / "demo.md").write_text(CHAPTER.format(value=0.05))
-    late = {**ENTRY, "id": "late"}
-    claims = read_claims(write(tmp_path / "claims.yml", ENTRY, late))
-    with pytest.raises(ValueError, match="late: chapter 'demo' records no value"):
-        recorder.decide(claims["late"], tmp_path)
-    monkeypatch.setattr(recorder, "read_claims", lambda: claims)
-    decided = recorder.decide(claims["demo-time"], tmp_path)
-    monkeypatch.setattr(recorder, "decide", lambda claim: decided)
-    recorder.main(["demo-time"])
-    printed = capsys.readouterr().out
-    assert "bound     at most 0.06\nmeasured  0.05, in demo\n" in printed
-    assert "verdict   holds within 0.05" in printed
-    with pytest.raises(SystemExit, match="expected one of .*got nowhere"):
-        recorder.main(["nowhere"])
-
-
 def build(project):
     """Build a small book with -W; return the exit code, its messages and the ledger page."""
     command = ["-m", "sphinx", "-W", "--keep-going", "-q", ".", "_build/html"]

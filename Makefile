@@ -25,7 +25,7 @@ export PIP_QUIET = 2
 export PIP_ROOT_USER_ACTION = ignore
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book chapter figure pdf test references references-check claim tables verify bench reproduce coverage mutations \
+.PHONY: book chapter figure pdf test references references-check tables bench reproduce coverage mutations \
     nightly test-nightly test-lowest test-newest test-processor test-turned pages links test-gpu notebooks \
     publish-notebooks picture workflows serve lab clean lock release dist page-speed measure
 
@@ -65,7 +65,7 @@ coverage: $(READY)
 test-nightly: $(READY)
 	$(BIN)/pytest -q -m nightly
 
-# Drawn rows and all chapters as another processor rounds, which knows the instructions ISA (SSE4_2 or AVX2)
+# Fixed rows and all chapters as another processor rounds, which knows the instructions ISA (SSE4_2 or AVX2)
 # and runs so many THREADS: XLA, OpenBLAS and NumPy each have to be told. What is compiled is kept apart.
 ISA ?= SSE4_2
 THREADS ?= 1
@@ -80,17 +80,17 @@ test-processor: export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/_build/compiled/$(I
 test-processor: $(READY)
 	@case "$(ISA) $(THREADS)" in "SSE4_2 "[12] | "AVX2 "[12]) ;; \
 	    *) echo "expected ISA=SSE4_2 or AVX2 and THREADS=1 or 2"; exit 2;; esac
-	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k drawn_row
+	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k fixed_row
 	$(COMPARE) $(CHAPTER)
 
 # The same where singular vectors of equal singular values are other ones: tests/turned/sitecustomize.py
 test-turned: export PYTHONPATH = $(CURDIR)/tests/turned
 test-turned: $(READY)
-	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k drawn_row
+	$(BIN)/pytest -q -n 2 tests/book/test_tables.py -k fixed_row
 	$(COMPARE) $(CHAPTER)
 
 # All that takes too long for every run; some hours.
-nightly: test-nightly coverage test-lowest test-newest test-processor test-turned verify mutations
+nightly: test-nightly coverage test-lowest test-newest test-processor test-turned reproduce mutations
 
 # Which numbers of the package may be wrong by 1 % without a test that notices: an hour.
 mutations: $(READY)
@@ -109,17 +109,14 @@ test-lowest test-newest: test-%:
 references: $(READY)
 	$(BIN)/python -m mdsgdln_book.references $(CHAPTER)
 
-# Run the one chapter that decides a claim of the ledger: make claim ID=xor-faster-by-far
-claim: $(READY)
-	$(BIN)/python -m mdsgdln_book.claims $(ID)
-
-# What is missing in any table; TABLE="name ..." computes these anew, ALL=1 all of them.
+# What is missing in any table; TABLE="name ..." computes these anew.
 tables: $(READY)
-	$(BIN)/python -m mdsgdln_book.reproduction fill $(if $(ALL),--all) $(TABLE)
+	$(BIN)/python -m mdsgdln_book.reproduction fill --tables $(TABLE)
 
-# All rows of all tables, or of TABLE="name ...", or those that a failing test has drawn: DRAW=3-1a2b
-verify: $(READY)
-	$(BIN)/python -m mdsgdln_book.reproduction verify $(if $(DRAW),--draw $(DRAW)) $(TABLE)
+# The book without its tables: all of them are recomputed in an empty folder, every chapter is executed on
+# them, and what it prints is compared. TABLE="..." and CHAPTER="..." take these only.
+reproduce: $(READY)
+	$(BIN)/python -m mdsgdln_book.reproduction all --tables $(TABLE) --chapters $(CHAPTER)
 
 bench: export JAX_ENABLE_COMPILATION_CACHE = false
 bench: $(READY)
@@ -130,9 +127,6 @@ bench: $(READY)
 measure: $(READY)
 	$(MAKE) bench PART="training routing prediction sliding sweeps growth chapters"
 	$(MAKE) references CHAPTER="scaling status"
-
-reproduce: $(READY)
-	$(BIN)/python benchmarks/reproduce.py $(CHAPTER)
 
 # Every page of the built site in the system's Chromium or Chrome, the network cut off; before that, how
 # much there is to read in each chapter.
@@ -148,8 +142,8 @@ pdf: $(READY) .venv/browser-ready
 page-speed: $(READY) .venv/browser-ready
 	$(BIN)/python benchmarks/first_page.py $(SITE) $(PAGE)
 
-# All that is published of a version, in _build/release, and how to publish it. It needs a clean tree, and
-# tables that `make verify` has recomputed with this code; DRAFT=1 does without them.
+# All that is published of a version, in _build/release, and how to publish it. It needs a clean tree, of
+# which everything is reproduced first, as by `make reproduce`; DRAFT=1 does without.
 release: $(READY) .venv/browser-ready
 	@$(BIN)/python -m mdsgdln_book.release $(if $(DRAFT),--draft)
 

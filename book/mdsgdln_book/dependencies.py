@@ -84,8 +84,6 @@ def named(code: Code) -> Iterator[Path]:
     yield from tables(code)
     if "cost" in code.attributes:
         yield places.RESULTS / "cost.json"
-    if "verification" in code.imports:
-        yield places.RESULTS / "verified.json"
     if "BOOK" in code.attributes:
         yield from (page for page in places.BOOK.glob("*.md") if page.stem in code.texts)
 

@@ -2,9 +2,10 @@
 
     python -m mdsgdln_book.release [--draft]
 
-Wheel and source archive of the package, the site, the book as PDF, and a manifest that says which
-commit they were made from and when all rows of its tables were verified (`make verify`). Made
-twice from one commit, all but the PDF have the same bytes. A draft may do without verified rows.
+Everything is reproduced first: what differs is not released. Then wheel and source archive of the
+package, the site, the book as PDF, and a manifest that says which commit they were made from and
+what was recomputed. Made twice from one commit, all but the PDF have the same bytes. A draft is not
+reproduced.
 """
 
 import argparse
@@ -16,13 +17,12 @@ import platform
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 from shutil import rmtree
 
 from mdsgdln import __version__
 from mdsgdln._results import git
-from mdsgdln_book import verification
+from mdsgdln_book import reproduction
 from mdsgdln_book.pages import pdf
 from mdsgdln_book.places import ROOT
 
@@ -44,14 +44,11 @@ site for Pages. Add what only this machine has made:
 """
 
 
-def refusals(commit: str | None, changes: str | None, draft: bool) -> Iterator[str]:
-    """Yield why nothing can be released."""
+def refusal(commit: str | None, changes: str | None) -> str:
+    """Return why nothing can be released; empty if it can."""
     if commit is None:
-        yield "there is no Git repository"
-    elif changes:
-        yield f"the tree differs from commit {commit[:12]}:\n{changes}"
-    elif not draft:
-        yield from verification.problems()
+        return "there is no Git repository"
+    return f"the tree differs from commit {commit[:12]}:\n{changes}" if changes else ""
 
 
 def build_packages(folder: Path) -> None:
@@ -92,8 +89,8 @@ def archive(site: Path, target: Path, date: int) -> None:
                 )
 
 
-def manifest(folder: Path, commit: str, date: str) -> dict:
-    """Return what a folder holds, what it was made from, and how its rows were verified."""
+def manifest(folder: Path, commit: str, date: str, reproduced: dict | str) -> dict:
+    """Return what a folder holds, what it was made from, and what was reproduced."""
     files = sorted(path for path in folder.iterdir() if path.name != MANIFEST)
     contents = {path.name: path.read_bytes() for path in files}
     return {
@@ -101,7 +98,7 @@ def manifest(folder: Path, commit: str, date: str) -> dict:
         "commit": commit,
         "date": date,
         "made with": {"python": platform.python_version(), "machine": platform.machine()},
-        "rows": "not verified: a draft" if any(verification.problems()) else verification.summary(),
+        "reproduced": reproduced,
         "files": {
             name: {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
             for name, content in contents.items()
@@ -112,12 +109,15 @@ def manifest(folder: Path, commit: str, date: str) -> dict:
 def main(arguments: list[str]) -> str | None:
     """Make a release, or say why there is none."""
     parser = argparse.ArgumentParser(prog="python -m mdsgdln_book.release")
-    parser.add_argument("--draft", action="store_true", help="do without verified rows")
+    parser.add_argument("--draft", action="store_true", help="do not reproduce anything")
     draft = parser.parse_args(arguments).draft
     commit = git(ROOT, "rev-parse", "HEAD")
-    reasons = list(refusals(commit, git(ROOT, "status", "--porcelain"), draft))
-    if commit is None or reasons:
-        return "Nothing is released.\n" + "\n".join(reasons)
+    reason = refusal(commit, git(ROOT, "status", "--porcelain"))
+    if commit is None or reason:
+        return f"Nothing is released: {reason}"
+    reproduced = "not at all: a draft" if draft else reproduction.reproduce()
+    if not draft and reproduced["differ"]:
+        return f"Nothing is released: {', '.join(reproduced['differ'])} cannot be reproduced"
     seconds, _, date = str(git(ROOT, "log", "-1", "--format=%ct %cI")).partition(" ")
     os.environ["SOURCE_DATE_EPOCH"] = seconds
     rmtree(RELEASE, ignore_errors=True)
@@ -128,13 +128,13 @@ def main(arguments: list[str]) -> str | None:
     archive(SITE, RELEASE / f"{name}.tar.gz", int(seconds))
     if pdf.main(SITE, RELEASE / f"{name}.pdf"):
         return "The PDF lacks something."
-    text = json.dumps(manifest(RELEASE, commit, date), indent=1) + "\n"
+    text = json.dumps(manifest(RELEASE, commit, date, reproduced), indent=1) + "\n"
     (RELEASE / MANIFEST).write_text(text, encoding="utf8")
     folder = RELEASE.relative_to(ROOT)
     others = " ".join(str(folder / f"{name}.{ending}") for ending in ("pdf", "tar.gz"))
     print(text)
     print(
-        "A draft: its rows were not verified, so it is not to be published."
+        "A draft: nothing was reproduced, so it is not to be published."
         if draft
         else PUBLISH.format(folder=folder, version=__version__, manifest=MANIFEST, others=others)
     )

@@ -1,15 +1,14 @@
 """Tables of results that take longer than a chapter may, kept in `results/`, one file a table.
 
-Each module of `experiments/` says at its end which tables it makes. A table is valid because the
-code as it is reproduces its rows (see ``reproduction``): what its header says of the code that made
-it is never compared. `make tables` fills what is missing.
+Each module of `experiments/` says at its end which tables it makes. A table is a cache: it is right
+if the book computed without it says the same, which `make reproduce` finds out.
 """
 
 import importlib
 import json
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -22,41 +21,26 @@ from mdsgdln_book.places import RESULTS
 
 @dataclass(frozen=True)
 class Table:
-    """Which runs a table holds, and how nearly they must be reproduced.
-
-    A result is reproduced if no entry moved by more than ``atol`` + ``rtol`` · the largest one that
-    comes out now. Other machines round differently: what is zero but for rounding has no relative
-    error.
+    """Which runs a table holds.
 
     Attributes:
         experiment: takes a setting's values by name and returns {name: number or array}.
         settings: the runs, as from ``sweeps.grid``.
-        seconds: about what one run takes on one core in a fresh process, compilation included.
-        rtol: over the largest entry of a result, as it comes out now.
-        atol: for what is zero but for rounding.
-        loose: ``rtol`` of results that rounding moves further than the others.
+        row: the run that the tests repeat, by its number: a cheap one, whose results other
+            processors find to half a per cent, too.
         available: whether the data that the runs read are on this machine; where they are not, the
             table is neither filled nor recomputed.
-        version: raised by hand when the results come to mean something else.
     """
 
     experiment: Callable[..., Mapping]
     settings: list[dict]
-    seconds: float
-    rtol: float = 1e-6
-    atol: float = 1e-9
-    loose: Mapping[str, float] = field(default_factory=dict)
+    row: int = 0
     available: Callable[[], bool] = lambda: True
-    version: int = 1
 
     def rows(self, path: Path) -> list[dict | None]:
         """Return what a file holds of this table: the row of each setting, None if it lacks it."""
         rows = sweeps.read(path) if path.exists() else []
-        found = {
-            frozenset(row["setting"].items()): row
-            for row in rows
-            if row["header"]["note"]["version"] == self.version
-        }
+        found = {frozenset(row["setting"].items()): row for row in rows}
         return [found.get(frozenset(setting.items())) for setting in self.settings]
 
 
@@ -89,14 +73,13 @@ def rows(name: str) -> list[dict]:
     """Return the rows of a table as ``sweeps.read`` does, one for each of its settings.
 
     Raises:
-        ValueError: there is no such table, or runs are missing in it or of another version.
+        ValueError: there is no such table, or runs are missing in it.
     """
     table = find(name)
     found = table.rows(file_of(name))
     if missing := found.count(None):
         raise ValueError(
-            f"name: {file_of(name)} lacks {missing} of {len(table.settings)} runs of version "
-            f"{table.version}; run make tables"
+            f"name: {file_of(name)} lacks {missing} of {len(table.settings)} runs; run make tables"
         )
     return found
 
@@ -111,22 +94,6 @@ def load(name: str) -> pd.DataFrame:
         [
             {**setting, **dict(sorted(row["results"].items())), "failed": row["failed"]}
             for setting, row in zip(find(name).settings, rows(name), strict=True)
-        ]
-    )
-
-
-def tolerances() -> pd.DataFrame:
-    """Return how nearly each table must be reproduced, with its number of runs."""
-    return pd.DataFrame(
-        [
-            {
-                "table": name,
-                "runs": len(table.settings),
-                "rtol": table.rtol,
-                "atol": table.atol,
-                "loose": ", ".join(f"{result} {rtol:g}" for result, rtol in table.loose.items()),
-            }
-            for name, table in every().items()
         ]
     )
 

@@ -13,7 +13,7 @@ import yaml
 
 import mdsgdln
 import mdsgdln_book
-from mdsgdln_book import release, tables, verification
+from mdsgdln_book import release
 from mdsgdln_book.places import BOOK, ROOT
 
 
@@ -131,60 +131,25 @@ def test_a_site_is_packed_into_the_same_bytes_without_what_is_hidden(tmp_path):
 
 
 def test_a_tree_with_changes_is_not_released():
-    assert list(release.refusals(None, None, False)) == ["there is no Git repository"]
-    (reason,) = release.refusals("1a2b", " M README.md", True)
-    assert reason == "the tree differs from commit 1a2b:\n M README.md"
-    assert list(release.refusals("1a2b", "", True)) == []
+    assert release.refusal(None, None) == "there is no Git repository"
+    assert release.refusal("1a2b", "") == ""
+    changed = release.refusal("1a2b", " M README.md")
+    assert changed == "the tree differs from commit 1a2b:\n M README.md"
 
 
-@pytest.fixture
-def verified(monkeypatch, tmp_path):
-    """Two tables; what is kept of their verification goes to a folder of its own."""
-    monkeypatch.setattr(tables, "RESULTS", tmp_path)
-    monkeypatch.setattr(tables, "every", lambda: dict.fromkeys("ab", tables.Table(print, [], 1)))
-    for name in tables.every():
-        tables.file_of(name).write_text(f"rows of {name}")
-    made_by = {"commit": "1a2b", "date": "2026-11-23", "processor": "x"}
-    return lambda name, *lost: verification.write(name, made_by, [60.0, 30.0], lost)
+def test_what_cannot_be_reproduced_is_not_released(monkeypatch):
+    monkeypatch.setattr(release, "git", lambda _, command, *__: "1a2b" * (command == "rev-parse"))
+    monkeypatch.setattr(release.reproduction, "reproduce", lambda: {"differ": ["xor", "noise"]})
+    assert release.main([]) == "Nothing is released: xor, noise cannot be reproduced"
 
 
-def test_only_verified_rows_are_released(verified):
-    (reason,) = release.refusals("1a2b", "", False)
-    assert reason.startswith("2 of 2 tables") and reason.endswith('make verify TABLE="a b"')
-    verified("a", "a {'seed': 1}: far")
-    lost, missing = release.refusals("1a2b", "", False)
-    assert lost == "not reproduced: a {'seed': 1}: far" and missing.endswith('TABLE="b"')
-    verified("a")
-    verified("b")
-    assert list(release.refusals("1a2b", "", False)) == []
-    tables.file_of("b").write_text("other rows")
-    (reason,) = release.refusals("1a2b", "", False)
-    assert reason == '1 of 2 tables were not verified with this code: make verify TABLE="b"'
-
-
-def test_rows_compared_less_nearly_are_compared_again(verified, monkeypatch):
-    verified("a")
-    verified("b")
-    other = {"a": tables.Table(print, [], 1), "b": tables.Table(print, [], 1, loose={"end": 0.1})}
-    monkeypatch.setattr(tables, "every", lambda: other)
-    (reason,) = release.refusals("1a2b", "", False)
-    assert reason.endswith('make verify TABLE="b"')
-
-
-def test_the_manifest_has_checksums_and_says_what_was_verified(verified, tmp_path):
-    folder = tmp_path / "release"
-    folder.mkdir()
-    (folder / "book.pdf").write_bytes(b"pdf")
-    found = release.manifest(folder, "1a2b", "2026-11-23")
-    assert found["rows"] == "not verified: a draft"
+def test_the_manifest_has_checksums_and_says_what_was_reproduced(tmp_path):
+    (tmp_path / "book.pdf").write_bytes(b"pdf")
+    found = release.manifest(tmp_path, "1a2b", "2026-11-23", {"tables": 2, "differ": []})
+    assert (found["commit"], found["reproduced"]["tables"]) == ("1a2b", 2)
     assert found["files"] == {
         "book.pdf": {"sha256": hashlib.sha256(b"pdf").hexdigest(), "bytes": 3}
     }
-    verified("a")
-    verified("b")
-    rows = release.manifest(folder, "1a2b", "2026-11-23")["rows"]
-    assert (rows["tables"], rows["rows"], rows["not reproduced"]) == (2, 4, [])
-    assert rows["from"] == rows["to"] == "2026-11-23" and rows["minutes"] == 3
 
 
 # Workflows ---------------------------------------------------------------------------------------

@@ -258,11 +258,11 @@ TABLES = {
             scale=[1e-6, 1e-5, 1e-4, 1e-3, 1e-2],
         )
         + sweeps.grid(seed=range(5), case=[TREES[4], TREES[5]], scale=[1e-6, 1e-4, 1e-2]),
-        seconds=5,
+        row=64,
     ),
     "apart_small": Table(
         small,
         sweeps.grid(seed=range(2), contexts=[3, 4, 5], scale=[1e-10, 1e-8, 1e-6, 1e-4]),
-        seconds=3,
+        row=15,
     ),
 }

@@ -199,17 +199,17 @@ def unbalanced_mode(times, s, d, imbalance):
 
 TABLES = {
     "assumptions_condition": Table(
-        conditioned, sweeps.grid(condition=[1, 3, 10, 30, 100], seed=range(20)), seconds=4
+        conditioned, sweeps.grid(condition=[1, 3, 10, 30, 100], seed=range(20))
     ),
     "assumptions_data": Table(
         correlated,
         sweeps.grid(norm=[0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75], seed=range(20)),
-        seconds=8,
+        row=60,
     ),
     "assumptions_uneven": Table(
         uneven,
         sweeps.grid(share=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], seed=range(20)),
-        seconds=8,
+        row=10,
     ),
     "assumptions_starts": Table(
         large_starts,
@@ -218,6 +218,6 @@ TABLES = {
             size=[1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0],
             seed=range(10),
         ),
-        seconds=8,
+        row=145,
     ),
 }

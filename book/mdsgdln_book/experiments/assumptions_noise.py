@@ -58,10 +58,6 @@ def test_losses(maps):
 
 TABLES = {
     "assumptions_noise": Table(
-        experiment,
-        sweeps.grid(noise=[0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0], seed=range(20)),
-        seconds=6,
-        # Without noise the predicted loss is flat where it is lowest: they move by 0.04, 0.0012.
-        loose={"stop": 0.1, "stop_loss": 0.005},
+        experiment, sweeps.grid(noise=[0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0], seed=range(20)), row=120
     )
 }

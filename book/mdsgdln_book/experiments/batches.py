@@ -75,20 +75,15 @@ def with_larger_steps(batch: int, factor: int, seed: int) -> dict:
 
 TABLES = {
     "assumptions_sgd": Table(
-        on_batches,
-        sweeps.grid(batch=[1, 4, 8], draws=["epochs", "independent"], seed=range(5)),
-        seconds=18,
+        on_batches, sweeps.grid(batch=[1, 4, 8], draws=["epochs", "independent"], seed=range(5))
     ),
     "assumptions_halved": Table(
         on_batches,
         sweeps.grid(
             batch=[1], draws=["epochs, half the step", "independent, half the step"], seed=range(5)
         ),
-        seconds=14,
     ),
     "assumptions_step": Table(
-        with_larger_steps,
-        sweeps.grid(batch=[1, 8, 24], factor=[4, 16, 64], seed=range(3)),
-        seconds=4,
+        with_larger_steps, sweeps.grid(batch=[1, 8, 24], factor=[4, 16, 64], seed=range(3))
     ),
 }

@@ -212,11 +212,9 @@ def patterns_of_neurons(case: str, scale: float, seed: int) -> dict:
 
 
 TABLES = {
-    "context_candidates": Table(
-        candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5)), seconds=20
-    ),
+    "context_candidates": Table(candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5))),
     "samples_alone": Table(
-        samples_alone, sweeps.grid(case=list(STRUCTURES)[:2], seed=range(3)), seconds=8
+        samples_alone, sweeps.grid(case=list(STRUCTURES)[:2], seed=range(3)), row=5
     ),
     "as_many_neurons": Table(
         as_many_neurons,
@@ -235,7 +233,6 @@ TABLES = {
             ratio=[0.25, 0.5, 0.7071, 1.0, 1.4142, 2.0, 2.8284, 4.0],
             seed=range(3),
         ),
-        seconds=9,
     ),
     "exact_freezing": Table(
         frozen,
@@ -244,7 +241,6 @@ TABLES = {
             time=[0.0, 0.5, 0.7, 0.85, 1.0, 1.5, 2.0, 3.0, 6.0, 12.0],
             seed=range(3),
         ),
-        seconds=13,
     ),
     "exact_patterns": Table(
         given_at_the_end,
@@ -253,7 +249,6 @@ TABLES = {
             number=[1, 2, 3, 4, 6, 8, 16, 32, 64, 700],
             seed=range(3),
         ),
-        seconds=11,
     ),
     "neuron_patterns": Table(
         patterns_of_neurons,
@@ -262,6 +257,6 @@ TABLES = {
             scale=[0.005 / 700, 1e-3, 1e-2, 0.05],
             seed=range(3),
         ),
-        seconds=8,
+        row=9,
     ),
 }

@@ -131,6 +131,5 @@ TABLES = {
         sweeps.grid(
             num_trained=[1, 2, 3, 4, 5, 7, 9], scale=[0.1, 0.2, 0.5, 1.0, 2.0, 4.0], seed=range(5)
         ),
-        seconds=9,
     )
 }

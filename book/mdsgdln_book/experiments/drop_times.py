@@ -119,10 +119,5 @@ def trained(task, found: statistics.Modes, sizes, sigma: float, rng) -> np.ndarr
 
 
 TABLES = {
-    "drop_times": Table(
-        waits,
-        sweeps.grid(hidden=WIDE + NARROW, seed=range(TASKS)),
-        seconds=6,
-        rtol=1e-4,
-    ),
+    "drop_times": Table(waits, sweeps.grid(hidden=WIDE + NARROW, seed=range(TASKS)), row=58),
 }

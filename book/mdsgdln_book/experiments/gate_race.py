@@ -103,7 +103,5 @@ TABLES = {
             scale=[0.005 / 700, 1e-3, 1e-2],
             part=range(NUM_PARTS),
         ),
-        seconds=6,
-        atol=3e-7,  # rounded to 1e-7
     )
 }

@@ -27,6 +27,6 @@ TABLES = {
             scale=[1e-5, 1e-4, 1e-3, 1e-2],
             hidden=[32, 128, 512],
         ),
-        seconds=2,
+        row=21,
     )
 }

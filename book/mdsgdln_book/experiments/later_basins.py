@@ -234,13 +234,6 @@ CONTEXTS = [f"trees {contexts}" for contexts in (2, 3, 4, 5)] + ["mixed 3"]
 UNTRIED = [f"signs {seed}" for seed in range(8)] + [f"groups {seed}" for seed in range(10, 14)]
 TABLES = {
     "later_basins": Table(
-        later,
-        [{"task": name} for name in [*TRIED, *CONTEXTS, *UNTRIED]],
-        seconds=10,
-        rtol=0.01,
-        # Which weak basins are found, and when a rest begins, hangs on rounding: on one of three
-        # processors late times of kinds that lose the covariance moved by up to 17 %.
-        loose={"neurons": 1.0, "error": 0.15, "predicted": 0.2, "predicted_falls": 0.2},
-        atol=1e-3,
+        later, [{"task": name} for name in [*TRIED, *CONTEXTS, *UNTRIED]], row=25
     ),
 }

@@ -124,8 +124,6 @@ TABLES = {
         experiment,
         sweeps.grid(num_trained=[10, 20, 30, 40, 50, 70, 90], scale=[0.2], seed=range(5))
         + sweeps.grid(num_trained=[50], scale=[0.05, 0.5, 1.0, 2.0], seed=range(5)),
-        seconds=50,
-        rtol=1e-3,
         available=available,
     )
 }

@@ -147,6 +147,5 @@ TABLES = {
             ],
             seed=range(5),
         ),
-        seconds=7,
     )
 }

@@ -176,15 +176,9 @@ def of_width(hidden: int, seed: int) -> dict:
 
 TABLES = {
     "neurons_mechanisms": Table(
-        under_mechanism,
-        sweeps.grid(mechanism=list(LEVELS), level=range(5), seed=range(5)),
-        seconds=4,
-        # From σ = 1e-7, and once from the lowest rate, rounding decides the gates of a few neurons.
-        loose={"specialists": 0.75, "on_in": 0.05},
+        under_mechanism, sweeps.grid(mechanism=list(LEVELS), level=range(5), seed=range(5))
     ),
     "neurons_width": Table(
-        of_width,
-        sweeps.grid(hidden=[8, 16, 24, 32, 48, 64, 128, 256, 512, 2000], seed=range(5)),
-        seconds=4,
+        of_width, sweeps.grid(hidden=[8, 16, 24, 32, 48, 64, 128, 256, 512, 2000], seed=range(5))
     ),
 }

@@ -106,7 +106,6 @@ TABLES = {
             scale=[1e-3, 1e-5, 1e-7, 1e-9],
             seed=range(3),
         ),
-        seconds=4,
     ),
     "neurons_race": Table(
         decaying,
@@ -115,6 +114,5 @@ TABLES = {
             cost=[0.0, 0.1, 0.18, 0.2, 0.22, 0.25, 0.26, 0.28, 0.3, 0.5, 1.02, 1.04],
             scale=[1e-12],
         ),
-        seconds=4,
     ),
 }

@@ -34,8 +34,6 @@ def experiment(contexts: int, scale: float, seed: int) -> dict:
 
 TABLES = {
     "plain_networks": Table(
-        experiment,
-        sweeps.grid(contexts=[3, 4, 5], scale=list(NUM_STEPS), seed=range(3)),
-        seconds=20,
+        experiment, sweeps.grid(contexts=[3, 4, 5], scale=list(NUM_STEPS), seed=range(3)), row=11
     )
 }

@@ -128,16 +128,6 @@ def families(task: str) -> dict:
 
 
 TABLES = {
-    "predicted_gates": Table(
-        shares,
-        sweeps.grid(task=FEW),
-        seconds=4,
-        rtol=1e-4,
-    ),
-    "gate_families": Table(
-        families,
-        sweeps.grid(task=LARGE),
-        seconds=12,
-        rtol=1e-4,
-    ),
+    "predicted_gates": Table(shares, sweeps.grid(task=FEW), row=32),
+    "gate_families": Table(families, sweeps.grid(task=LARGE), row=4),
 }

@@ -241,15 +241,12 @@ MNIST = [
 ]
 TABLES = {
     "real_data": Table(
-        experiment, sweeps.grid(task=["plain"], network=PLAIN, seed=range(5)), seconds=14
+        experiment, sweeps.grid(task=["plain"], network=PLAIN, seed=range(5)), row=103
     ),
     "real_data_contexts": Table(
-        experiment, sweeps.grid(task=["contextual"], network=CONTEXTUAL, seed=range(5)), seconds=25
+        experiment, sweeps.grid(task=["contextual"], network=CONTEXTUAL, seed=range(5)), row=48
     ),
     "real_data_mnist": Table(
-        experiment,
-        sweeps.grid(task=["mnist"], network=MNIST, seed=range(3)),
-        seconds=30,
-        available=available,
+        experiment, sweeps.grid(task=["mnist"], network=MNIST, seed=range(3)), available=available
     ),
 }

@@ -86,6 +86,5 @@ TABLES = {
     "real_data_neurons": Table(
         experiment,
         sweeps.grid(task=["plain", "contextual", "contextual, 1", "named", "same"], seed=range(5)),
-        seconds=20,
     )
 }

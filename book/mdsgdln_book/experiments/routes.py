@@ -77,7 +77,7 @@ def from_scale(num_trained: int, scale: float, seed: int) -> dict:
 
 TABLES = {
     "routes": Table(
-        experiment, sweeps.grid(num_trained=range(1, DOMAINS + 1), seed=range(3)), seconds=4
+        experiment, sweeps.grid(num_trained=range(1, DOMAINS + 1), seed=range(3)), row=5
     ),
     "routes_scale": Table(  # what the table race_or_lazy holds for Q = 4
         from_scale,
@@ -86,6 +86,6 @@ TABLES = {
             scale=[0.05, 0.1, 0.2, 0.35, 0.5, 0.66, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.5, 5.0, 7.0],
             seed=range(10),
         ),
-        seconds=5,
+        row=630,
     ),
 }

@@ -129,7 +129,6 @@ TABLES = {
             scale=[0.05, 0.1, 0.2, 0.4],
             seed=range(10),
         ),
-        seconds=5,
     ),
     "sharing_size": Table(
         experiment,
@@ -142,6 +141,5 @@ TABLES = {
             scale=[0.2],
             seed=range(5),
         ),
-        seconds=5,
     ),
 }

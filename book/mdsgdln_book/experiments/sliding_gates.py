@@ -243,54 +243,18 @@ LAW_LONG = ["trees 4", "trees 6", "random 0", "random 1", "random 2"]  # with lo
 MARGINS = [f"xor {margin}" for margin in (0.1, 0.3, 0.5, 1, 1.5, 2.5)]
 
 TABLES = {
-    "sliding_steps": Table(
-        steps,
-        sweeps.grid(task=COMPARED),
-        seconds=12,
-        rtol=1e-3,
-        # A pair that grazes may take another side where numbers are rounded otherwise.
-        loose={
-            **dict.fromkeys(["flips", "hops", "error"], 0.1),
-            **{"sliding": 0.05, "repelled": 1.0, "residual": 1.0},
-        },
-    ),
-    "sliding_halved": Table(
-        halved,
-        sweeps.grid(task=KNOWN),
-        seconds=10,
-        # As above: with other instructions of the processor that of tree, ring and cross, near
-        # boundaries that repel, moves from 0.0003 to 0.0012 at the shortest step.
-        loose={"error": 1.0, "repelled": 2.0, "residual": 1.0},
-    ),
-    "sliding_law": Table(
-        law,
-        sweeps.grid(task=LAW, scale=[1e-6, 1e-4, 1e-2]),
-        seconds=9,
-        rtol=1e-3,
-        loose={"pairs": 0.1},  # as above: one pair of twenty
-    ),
+    "sliding_steps": Table(steps, sweeps.grid(task=COMPARED), row=4),
+    "sliding_halved": Table(halved, sweeps.grid(task=KNOWN), row=2),
+    "sliding_law": Table(law, sweeps.grid(task=LAW, scale=[1e-6, 1e-4, 1e-2]), row=11),
     "sliding_law_long": Table(
         partial(law, fraction=HALVED[0]),
         sweeps.grid(task=LAW_LONG, scale=[1e-6, 1e-4, 1e-2]),
-        seconds=6,
-        rtol=1e-3,
-        loose={"pairs": 0.1},  # as above: one pair of twenty
+        row=11,
     ),
-    "sliding_segments": Table(
-        segments,
-        sweeps.grid(task=["trees 3"]),
-        seconds=12,
-        # Where a segment ends that grazes a boundary is decided by rounding: 414 or 400 of them.
-        loose={"gap": 10.0, "number": 0.1},
-    ),
+    "sliding_segments": Table(segments, sweeps.grid(task=["trees 3"])),
     "sliding_moments": Table(
         moments,
         [*sweeps.grid(task=MARGINS, seed=[0]), *sweeps.grid(task=["trees 3"], seed=range(5))],
-        seconds=10,
-        rtol=0.02,
-        atol=1e-5,
-        # Of a sliding pair wᵀx is 0 but for rounding, so its two-valued gate is a sign of rounding:
-        # with other instructions of the processor these errors move by up to 32 %.
-        loose={"two": 0.5},
+        row=3,
     ),
 }

@@ -216,40 +216,27 @@ TABLES = {
         sweeps.grid(num_hidden=list(WIDTHS), seed=range(SEEDS))
         # more networks: how far one set of them is from another
         + sweeps.grid(num_hidden=[NARROW], seed=range(SEEDS, 2 * SEEDS)),
-        seconds=9,
-        rtol=0.1,  # ReLU networks with two hidden layers amplify rounding, narrow ones more
+        row=3,
     ),
     "two_hidden_independence": Table(
         narrow,
         sweeps.grid(structures=["tree, ring, cross"], num_hidden=list(WIDTHS), seed=range(SEEDS))
         + sweeps.grid(structures=list(two_hidden.TASKS), num_hidden=[WIDEST], seed=[0]),
-        seconds=12,
-        rtol=0.1,
+        row=4,
     ),
     "two_hidden_predicted": Table(
         predicted,
         # none of the keys that were tried while `theory.predict_relu` was made
         sweeps.grid(structures=list(two_hidden.TASKS), seed=range(100, 100 + SEEDS)),
-        seconds=4,
-        rtol=0.1,
+        row=6,
     ),
     "two_hidden_merged": Table(
-        merged,
-        sweeps.grid(structures=list(two_hidden.TASKS), seed=range(SEEDS)),
-        seconds=7,
-        rtol=0.1,
-        loose={"merged_losses": 0.2},  # on a steep fall, which rounding delays a little
+        merged, sweeps.grid(structures=list(two_hidden.TASKS), seed=range(SEEDS)), row=9
     ),
-    "two_hidden_boundaries": Table(
-        boundaries,
-        sweeps.grid(seed=range(SEEDS)),
-        seconds=9,
-        rtol=0.3,  # which neurons flip, and when, changes with rounding
-    ),
+    "two_hidden_boundaries": Table(boundaries, sweeps.grid(seed=range(SEEDS)), row=2),
     "two_hidden_readouts": Table(
         staged,
         sweeps.grid(readouts=[8, 1], stage=["none", "by hand", "derived"], seed=range(SEEDS)),
-        seconds=9,
-        rtol=0.05,  # the later drops, too
+        row=15,
     ),
 }

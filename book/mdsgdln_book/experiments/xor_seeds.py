@@ -31,6 +31,5 @@ TABLES = {
     "xor_seeds": Table(
         experiment,
         sweeps.grid(margin=[0.0, 0.25, 0.5, 0.7, 0.9, 1.0, 1.25, 1.5, 2.0, 2.5], seed=range(1000)),
-        seconds=2,
     )
 }

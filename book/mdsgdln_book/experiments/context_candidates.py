@@ -217,14 +217,10 @@ TABLES = {
         samples_alone, sweeps.grid(case=list(STRUCTURES)[:2], seed=range(3)), row=5
     ),
     "as_many_neurons": Table(
-        as_many_neurons,
-        sweeps.grid(case=["trees", "tree, ring, cross"], seed=range(3)),
-        seconds=12,
+        as_many_neurons, sweeps.grid(case=["trees", "tree, ring, cross"], seed=range(3))
     ),
     "scaled_pathways": Table(
-        scaled_pathways,
-        sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2]),
-        seconds=15,
+        scaled_pathways, sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2])
     ),
     "hidden_fit": Table(
         larger_starts,

@@ -11,8 +11,8 @@ from mdsgdln_book.experiments import wide_limit
 from mdsgdln_book.experiments.driven import driven_starts, small_system
 from mdsgdln_book.tables import Table
 
-# MHS App. H: hidden neurons of the ReLU network and of a pathway, step of the summed loss
-NUM_ITEMS, HIDDEN, PATHWAY_HIDDEN, SUM_STEP = 8, 700, 100, 0.001
+# MHS App. H: hidden neurons of the ReLU network, step of the summed loss
+NUM_ITEMS, HIDDEN, SUM_STEP = 8, 700, 0.001
 NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
 
 
@@ -26,7 +26,9 @@ def experiment(contexts: int, scale: float, seed: int) -> dict:
         return training.train(network, network.init(key, scale), task, rate, num_steps).losses
 
     relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
-    gated = networks.contextual_pathways(task, contexts, contexts - 1, PATHWAY_HIDDEN)
+    # as many neurons as the ReLU network, divided equally; App. H gives each pathway 100
+    equally = [len(part) for part in np.array_split(np.arange(HIDDEN), contexts + 1)]
+    gated = networks.contextual_pathways(task, contexts, contexts - 1, equally)
     times = rate * jnp.arange(num_steps)
     turned = wide_limit.tree_task(contexts)
     classes = wide_limit.symmetry_classes(turned, wide_limit.tree_symmetries(contexts))

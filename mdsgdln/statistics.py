@@ -128,7 +128,8 @@ def modes(task: Task, tolerance: float = 1e-6) -> Modes:
 def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"]:
     """Return how well linear maps W send some input modes to their output modes, 0 to 1.
 
-    ‖UᵀWV‖² / (‖WV‖ ‖UᵀW‖) in the Frobenius norm; 1 if W sends V nowhere else and nothing else to U.
+    ‖UᵀWV‖² / (‖WV‖ ‖UᵀW‖) in the Frobenius norm; 1 if W sends V nowhere else and nothing else to U,
+    0 if WV or UᵀW is zero, as at W = 0.
 
     Args:
         maps: W at several times, shape (T, N_out, N_in).
@@ -140,11 +141,14 @@ def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"
     right = checks.finite_array("right", right, 2, "(N_in, k)")
     checks.of_shape("left", left, (maps.shape[1], left.shape[1]))
     checks.of_shape("right", right, (maps.shape[2], left.shape[1]))
+    largest = jnp.abs(maps).max(axis=(1, 2), keepdims=True)
+    maps = maps / jnp.where(largest > 0, largest, 1.0)  # squares of tiny weights would vanish
     entering, leaving = maps @ right, left.T @ maps
     inner, entering, leaving = (
         jnp.linalg.norm(part, axis=(1, 2)) for part in (left.T @ entering, entering, leaving)
     )
-    return inner**2 / (entering * leaving)
+    some = entering * leaving > 0
+    return jnp.where(some, inner**2 / jnp.where(some, entering * leaving, 1.0), 0.0)
 
 
 def _levels(values: Float[np.ndarray, " modes"], tolerance: float) -> list[slice]:

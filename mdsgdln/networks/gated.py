@@ -169,7 +169,10 @@ class GatedNetwork:
             raise ValueError(f"{name}: expected {highest} rows for {list(nodes)}, got {num_rows}")
 
     def take(self, columns: Numbers | slice) -> "GatedNetwork":
-        """Return the same network with the gates of the samples ``columns``, as ``Task.take``."""
+        """Return the same network with the gates of the samples ``columns``, as ``Task.take``.
+
+        Whatever is taken of the task, in another order too, is to be taken of the network.
+        """
         gates = jax.tree.leaves(self)
         if not gates:
             return self

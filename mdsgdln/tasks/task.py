@@ -75,6 +75,10 @@ class Task:
     def take(self, columns: Numbers | slice) -> "Task":
         """Return the task of the samples ``columns`` alone: indices, a slice or a Boolean mask.
 
+        Gates that a network stores belong to the columns of the task that it was made for: take the
+        same of the network, ``network.take(columns)``. Samples in another order, as many as before,
+        would meet the gates of others without an error.
+
         Traced indices, as of a batch, are not checked, and their samples have no labels.
 
         Raises:

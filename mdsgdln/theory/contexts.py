@@ -22,10 +22,11 @@ def contextual_closed_form(
     """Return the loss of the all-but-one network, its contextual pathways on the final residual.
 
     One and the same structure F in the common block and in every context, whose items all have the
-    same summed similarity (**1** is an eigenvector of FᵀF, as for trees and rings). The common
-    pathway learns the modes of the full data (MHS Eq. 7). What it leaves in block c and context c'
-    is F̃ (δ_cc' − 1/C), F̃ = F without its mean over items; with singular values κ of F̃, P = n C,
-    s = κ √((C−1)/C)/P and d = (C−1)/P, each mode of the C contextual pathways follows
+    same summed similarity: **1** is an eigenvector of FᵀF, as for trees, not for the published ring
+    (seven of the eight shifts of a row). Only then are the common modes those of Σ^x, too. The
+    common pathway learns the modes of the full data (MHS Eq. 7). What it leaves in block c and
+    context c' is F̃ (δ_cc' − 1/C), F̃ = F without its mean over items; with singular values κ of F̃,
+    P = n C, s = κ √((C−1)/C)/P and d = (C−1)/P, each mode of the C contextual pathways follows
     ȧ = 2a (s − a d/(C−1)), and 𝓛 = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
 
     Args:
@@ -36,7 +37,8 @@ def contextual_closed_form(
         structure: name or rows (rows, items) of F.
 
     Raises:
-        ValueError: fewer than two contexts, not two strengths, an unknown structure.
+        ValueError: fewer than two contexts, not two strengths, an unknown structure, or one whose
+            items differ in their summed similarity.
     """
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
     if num_contexts < 2:
@@ -47,6 +49,12 @@ def contextual_closed_form(
     if len(strengths) != 2:
         raise ValueError(f"strengths: expected (common, contextual), got {len(strengths)} numbers")
     rows = _rows("structure", structure, num_items)
+    summed = rows.T @ rows.sum(axis=1)  # FᵀF 1
+    if np.ptp(summed) > 1e-6 * np.linalg.norm(rows, 2) ** 2:
+        raise ValueError(
+            "structure: expected items of equal summed similarity, as a tree has: only then the "
+            f"closed form holds; got sums from {summed.min():.3g} to {summed.max():.3g}"
+        )
     task = contextual(num_contexts, num_items, [structure] * num_contexts, structure)
     common = modes(task)
     learned = mode_trajectory(times, common.singular_values, common.input_variances, strengths[0])

@@ -52,7 +52,7 @@ def mode_trajectory(
         times: t = learning rate · step, shape (T,); for L > 2 increasing from 0 on.
         singular_values: s_α, shape (modes,) or a number.
         input_variances: d_α, likewise.
-        starts: a₀, likewise; above 0, but for L = 1, where a mode may start at 0.
+        starts: a₀, likewise; above 0 for L > 2. From 0 a mode moves for L = 1, and not for L = 2.
         depth: L, the number of weight layers.
 
     Raises:
@@ -65,7 +65,8 @@ def mode_trajectory(
     if depth == 1:
         return start * jnp.exp(-d * row) + s * _filled(d, row)
     if depth == 2:
-        return start / (jnp.exp(-2 * s * row) + 2 * start * d * _filled(2 * s, row))
+        left = jnp.exp(-2 * s * row) + 2 * start * d * _filled(2 * s, row)
+        return jnp.where(start > 0, start / jnp.where(start > 0, left, 1.0), 0.0)
     if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
         raise ValueError(f"starts: expected entries above 0, got {start.min()}")
     parameters = s[:, 0], d[:, 0], float(depth)

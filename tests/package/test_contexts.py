@@ -223,6 +223,7 @@ CANDIDATE = networks.contextual_pathways(CONTEXTUAL, 3, 2, 5)
 DEEP = networks.GatedNetwork(
     {"x": 7, "h": 5, "k": 5, "y": 28}, [("x", "h"), ("h", "k"), ("k", "y")]
 )
+UNEVEN = [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]  # Σ over items: 2, 2, 1
 NEURONS = networks.GatedNetwork(
     {"x": 7, "h": 2, "y": 28}, [("x", "h"), ("h", "y")], {"h": np.ones((2, 12))}
 )
@@ -237,6 +238,10 @@ NEURONS = networks.GatedNetwork(
         (lambda: theory.learning_time(4, 4), "subset_size"),
         (lambda: theory.contextual_closed_form(1, 4, (1e-3, 1e-3), [0.0]), "num_contexts"),
         (lambda: theory.contextual_closed_form(3, 4, (1e-3,), [0.0]), "strengths"),
+        (
+            lambda: theory.contextual_closed_form(3, 3, (1e-3, 1e-3), [0.0], UNEVEN),
+            "structure: expected items of equal summed similarity",
+        ),
         (lambda: theory.predict_losses(DEEP, CONTEXTUAL, 1e-3, [1.0]), "network"),
         (lambda: theory.predict_losses(NEURONS, CONTEXTUAL, 1e-3, [1.0]), "one per neuron"),
         (lambda: theory.pathway_race(DEEP, CONTEXTUAL, 1e-3, [1.0]), "network"),

@@ -55,6 +55,8 @@ def test_alignment_worked_out_by_hand():
     maps[2, 0, 1] = -4  # sends something else there, too
     maps[3, 0, 1] = maps[3, 2, 0] = 1  # all of it elsewhere
     np.testing.assert_allclose(statistics.alignment(maps, left, right), [1, 0.6, 0.6, 0])
+    tiny = np.array([0.0, 1e-200])[:, None, None] * maps[0]
+    np.testing.assert_allclose(statistics.alignment(tiny, left, right), [0, 1])
 
 
 def test_alignment_does_not_depend_on_the_basis_of_equal_modes():

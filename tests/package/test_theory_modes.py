@@ -152,6 +152,7 @@ def test_a_mode_without_strength_fades():
         theory.mode_trajectory(times, 0.0, 2.0, 0.5)[0], 0.5 / (1 + 2 * 2.0 * 0.5 * times)
     )
     np.testing.assert_allclose(theory.mode_trajectory(times, 0.0, 0.0, 0.5)[0], 0.5)
+    np.testing.assert_array_equal(theory.mode_trajectory([0.0, 1.0, 1e4], 2.0, 1.0, 0.0)[0], 0)
     np.testing.assert_allclose(theory.mode_trajectory(times, 2.0, 0.0, 0.5, 1)[0], 0.5 + 2 * times)
 
 

@@ -22,6 +22,7 @@ from mdsgdln.theory.neuron_merging import in_span
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the middle and the last matrix
 STEP = 0.8  # over the largest rate there may be
 ROUND = 50  # steps of a compiled round
+MOST_STEPS = 1_000_000  # a minute or more
 LONGER = 1.25  # than asked for: a late network must have left the plateau that the mean has left
 
 
@@ -57,11 +58,21 @@ def mean_curve(
     strength = (np.linalg.norm(y, 2) / np.linalg.norm(x, 2)) ** (1 / 3)
     largest = max(strength, *(np.linalg.norm(layer, 2) for layer in drawn))
     step = float(STEP * x.shape[1] / (3 * largest**4 * np.linalg.norm(x, 2) ** 2))
+    check_steps(LONGER * times[-1], step)
     rounds = int(LONGER * times[-1] / step / ROUND) + 1
     curves = np.stack(
         [_descend([drawn[0], p * drawn[1], q * drawn[2]], x, y, step, rounds) for p, q in SIGNS]
     )
     return averaged_in_time(curves, step * np.arange(curves.shape[1]), times)
+
+
+def check_steps(time: float, step: float) -> None:
+    """Raise ``ValueError`` if a time is more steps away than can be waited for."""
+    if time > MOST_STEPS * step:
+        raise ValueError(
+            f"times: the last is {time / step:.2g} steps of {step:.2g} away, expected at most "
+            f"{MOST_STEPS:.0e}: take earlier times, or scale your inputs"
+        )
 
 
 def averaged_in_time(

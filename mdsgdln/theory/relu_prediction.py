@@ -17,13 +17,27 @@ from jaxtyping import Array, Float
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.tasks import Task
-from mdsgdln.theory.deep_prediction import SIGNS, mean_curve, narrow_widths
+from mdsgdln.theory.deep_prediction import SIGNS, check_steps, mean_curve, narrow_widths
 from mdsgdln.theory.neuron_merging import Merger, in_span, merge, patterns
 
 STEP = 0.1  # over the largest rate there may be
 ROUND = 50  # steps between two mergers
-FEW, LARGE = 64, 0.5  # H, and H σ² ‖X‖/‖Y‖: the start over the end of a strength
-DEEP_FEW, DEEP_LARGE = 100, 0.2  # two hidden layers: H, and σ√H (‖X‖/‖Y‖)^{1/3}
+
+
+class Range(NamedTuple):
+    """In which widths and weights the prediction was tested, and how far off it was there."""
+
+    ratio: str  # the start over the end of a strength
+    large: float  # the ratio from which on it warns of an error of ``off``
+    largest: float  # the largest one tested
+    off: str
+    few: int  # neurons, with an error of ``scatter`` below
+    scatter: str
+
+
+SHALLOW = Range("H σ² ‖X‖/‖Y‖", 0.5, 4.0, "40 %", 64, "20 %")
+DEEP = Range("σ √H (‖X‖/‖Y‖)^{1/3}", 0.2, 1.0, "19 %", 100, "40 %")
+OWN_LOSS = 0.5  # of the initial output, which the prediction lacks, over that of the targets
 COMPILED = 16  # numbers of neurons that are compiled: 16, 32, 64, …
 
 
@@ -70,11 +84,12 @@ def predict_relu(
     weights merging is better than that. On small tasks it gains nothing, and on some random ones
     with σ = 1e-6 it loses: use the null there. With σ = 1e-2 little or nothing is merged.
 
-    Range, as measured on exclusive or, a decision and random tasks: with 64 neurons and more, and
-    H σ² ‖X‖/‖Y‖ (spectral norms) up to 0.4, the curve is up to 5 % from the mean of five networks.
-    With 16 neurons it is up to 10 %, at a ratio of 4 up to 17 %, at 17 up to 50 %, and networks
-    differ as much from each other. Beyond 64 and 0.5 this warns. Curves with long plateaus, as of
-    functions of one number, may be 10–28 % off without a warning.
+    Range, as measured on exclusive or, contextual and random tasks: with H σ² ‖X‖/‖Y‖ (spectral
+    norms) up to 0.5 the curve is up to 6 % from the mean of networks of 400 neurons, and up to 20 %
+    of 64, which differ by 12 %. From 0.5 to 4 it is up to 40 % off, and this warns. Beyond 4,
+    or where the initial output of the network, which is zero here, adds more than half to the
+    initial loss, m H σ₁²σ₂²⟨‖x‖²⟩ > ⟨‖y‖²⟩ for m outputs, errors reach 97 %: this refuses. Curves
+    with long plateaus, as of functions of one number, may be 10–28 % off without a warning.
 
     *Two hidden layers*, by four ReLU networks of N/4 neurons a layer and σ √(4H/N), one draw with
     four combinations of signs (see ``theory.deep_prediction``): the curve passes each loss at the
@@ -85,7 +100,7 @@ def predict_relu(
     Range, as measured on exclusive or, semantic, contextual and random tasks: with 100 neurons and
     more, and σ √H (‖X‖/‖Y‖)^{1/3} up to 0.1, the curve is up to 10 % from a typical network. With
     30 to 64 neurons it is up to 40 %, at a ratio of 0.5 to 1 up to 19 %, and networks differ as
-    much. Beyond 100 and 0.2 this warns.
+    much. Beyond 100 and 0.2 this warns, beyond 1 it refuses.
 
     Args:
         task: what the network is trained on; a bias is a row of ones in the inputs.
@@ -98,7 +113,8 @@ def predict_relu(
         cosine: neurons of a gate are merged from this cosine of (w, v) on; 1 merges none.
 
     Raises:
-        ValueError: a bad number or key, or a task without inputs or targets that are not zero.
+        ValueError: a bad number or key, a task without inputs or targets that are not zero, weights
+            beyond the tested range, or times more than a million steps away.
     """
     checks.instance("task", task, Task)
     layers: list = list(num_hidden) if checks.is_list(num_hidden) else [num_hidden]
@@ -121,7 +137,7 @@ def predict_relu(
     strength, length = np.linalg.norm(targets, 2), np.linalg.norm(inputs, 2)
     if len(widths) == 2:
         start = float(max(sigmas)) * np.sqrt(max(widths)) * (length / strength) ** (1 / 3)
-        _warn(wide, start, DEEP_FEW, DEEP_LARGE)
+        _check_range(DEEP, wide, start)
         return _deep(inputs, targets, widths, sigmas, times, key, num_neurons)
 
     drawn = np.split(
@@ -136,7 +152,11 @@ def predict_relu(
     size = float(grown * np.sqrt((sigmas[0] ** 2 + sigmas[1] ** 2) / 2))
     largest = max(strength * length, np.linalg.norm(z, 2) ** 2 * length**2) / task.num_samples
     step = float(STEP / largest)
-    _warn(wide, float(size**2 * 4 * number * length / strength), FEW, LARGE)
+    both = float(sigmas[0]) ** 2 * float(sigmas[1]) ** 2
+    own = len(task.targets) * wide * both * np.sum(inputs**2) / (2 * np.sum(targets**2))
+    start = float(size**2 * 4 * number * length / strength)
+    _check_range(SHALLOW, wide, start, float(own))
+    check_steps(times[-1], step)
 
     curve, events = [], []
     for count in range(int(times[-1] / step / ROUND) + 1):
@@ -149,7 +169,6 @@ def predict_relu(
         z = np.asarray(end, float)[: len(z)]
         curve.append(np.asarray(losses, float))
     losses = np.concatenate(curve)
-    _check_finite(losses, sigmas)
     at_times = np.interp(times, step * np.arange(len(losses)), losses)
     gates, shares = _gates(z, inputs)
     return ReLUPrediction(jnp.asarray(at_times), gates, shares, events, len(z))
@@ -159,29 +178,33 @@ def _deep(inputs, targets, widths, sigmas, times, key, num_neurons) -> ReLUPredi
     """Return the loss of two hidden layers. Gates differ between networks: none is kept."""
     few = narrow_widths(widths, num_neurons)
     losses = mean_curve(inputs, targets, widths, few, sigmas, times, key)
-    _check_finite(losses, sigmas)
     nothing = np.zeros((0, inputs.shape[1])), np.zeros(0)
     return ReLUPrediction(jnp.asarray(losses), *nothing, [], len(SIGNS) * sum(few))
 
 
-def _check_finite(losses: np.ndarray, sigmas: list) -> None:
-    """Raise ``ValueError`` if weights were so large that the loss overflows."""
-    if not np.isfinite(losses).all():
-        raise ValueError(f"scale: expected one for which the loss stays finite, got {sigmas!r:.80}")
-
-
-def _warn(num_hidden: int, start: float, few: int, large: float) -> None:
-    """Warn of a network in which one draw differs from another by much more than 3 %."""
-    if num_hidden < few:
+def _check_range(tested: Range, num_hidden: int, start: float, own: float = 0.0) -> None:
+    """Refuse weights beyond the tested range; warn, with its size, where the error is large."""
+    if not start <= tested.largest:
+        raise ValueError(
+            f"scale: {tested.ratio} is {start:.2g}, and was tested up to {tested.largest:g}: "
+            "beyond, this is not a prediction; take smaller weights, or scale your inputs"
+        )
+    if own > OWN_LOSS:
+        raise ValueError(
+            f"scale: the network's initial output adds {own:.0%} to its initial loss, expected at "
+            f"most {OWN_LOSS:.0%}: this is without it and not a prediction of such a network; "
+            "take smaller weights, or scale your inputs"
+        )
+    if num_hidden < tested.few:
         warnings.warn(
-            f"predict_relu: {num_hidden} neurons, expected at least {few}: draws of so narrow a "
-            "network differ by some ten per cent, and no curve stands for all",
+            f"predict_relu: {num_hidden} neurons, expected at least {tested.few}: curves may be "
+            f"off by {tested.scatter} and more, as draws of so narrow a network differ",
             stacklevel=3,
         )
-    if start > large:
+    if start > tested.large:
         warnings.warn(
-            f"predict_relu: the weights start at {start:.1g} of their final strength, expected at "
-            f"most {large}: the curve may be off by some ten per cent",
+            f"predict_relu: {tested.ratio} is {start:.2g}, expected at most {tested.large}: up to "
+            f"{tested.largest:g} curves were up to {tested.off} off",
             stacklevel=3,
         )
 

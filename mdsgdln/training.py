@@ -12,7 +12,6 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
-from mdsgdln._programs import Constant, Program
 from mdsgdln.networks import GatedNetwork, LinearNetwork, Network, ReLUNetwork
 from mdsgdln.tasks import Task
 
@@ -36,6 +35,20 @@ Observe: TypeAlias = Callable[[Any], Any] | Literal["outputs"]
 Loss: TypeAlias = Callable[[Any, PyTree, Task], Float[Array, ""]]
 # What fits these is known beforehand; a network of one's own is asked by applying it.
 OF_THE_PACKAGE = LinearNetwork | ReLUNetwork | GatedNetwork
+
+
+@jax.tree_util.register_static
+class Constant:
+    """What a compiled function takes as it is: equal if it holds the very same object."""
+
+    def __init__(self, value: object):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
 
 
 class DivergenceError(ValueError):
@@ -163,12 +176,13 @@ def train(
         batch_size: samples per update, drawn without replacement epoch by epoch; all if not given.
         key: JAX random key of the batches, needed with ``batch_size``.
         observe: a function of the weights, or ``"outputs"`` for those of the network; what it
-            returns is recorded every ``every`` steps. It is traced at each call and compiled only
-            if what it computes is new, so that it may be a lambda.
+            returns is recorded every ``every`` steps. A function, a lambda for example, is compiled
+            at each call, as what it reads may have changed; ``jax.jit(f)``, made once and given
+            to many calls, is compiled once and keeps what it read.
         every: steps between two records.
         loss: what is descended in place of that loss: a number, from network, weights and task.
-            What it should leave where it is goes through ``jax.lax.stop_gradient``. Another
-            function is another program, so give one a name rather than write a lambda in a loop.
+            What it should leave where it is goes through ``jax.lax.stop_gradient``. It is
+            compiled as often as ``observe`` is.
 
     Raises:
         ValueError: weights, gates or task that do not fit the network, a bad number, or a learning
@@ -183,9 +197,7 @@ def train(
     _check_rate(learning_rate, optimiser)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
-    if isinstance(observe, str) and observe == "outputs":
-        observe = partial(_outputs, network, task=task)
-    if observe is not None:
+    if observe is not None and not (isinstance(observe, str) and observe == "outputs"):
         checks.function("observe", observe)
     checks.function("loss", loss)
     if loss is cross_entropy:
@@ -194,18 +206,16 @@ def train(
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
     leaves, structure = jax.tree.flatten(network)
-    losses, weights, observed = _scan(
+    losses, weights, observed = _program(observe, loss)(
         [leaf if isinstance(leaf, Array | np.ndarray) else Constant(leaf) for leaf in leaves],
         weights,
         task,
         learning_rate,
         batches,
-        None if observe is None else Program.of(observe, weights),
         structure=structure,
         optimiser=optax.sgd if optimiser is None else optimiser,
         num_steps=num_steps,
         every=every,
-        loss=loss,
     )
     _check_finite(losses, weights, learning_rate)
     plain = optimiser in (None, optax.sgd) and batch_size in (None, task.num_samples)
@@ -270,19 +280,29 @@ def _batches(
     return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
 
 
-@partial(jax.jit, static_argnames=("structure", "optimiser", "num_steps", "every", "loss"))
-def _scan(
+def _program(observe: Observe | None, loss: Loss) -> Callable[..., tuple]:
+    """Return the compiled steps, for this call alone if a function not compiled so far takes part.
+
+    What such a function reads may change between two calls, and none of its traces says so.
+    """
+    seen = observe is None or isinstance(observe, str | jax.stages.Wrapped)
+    if seen and (loss in (MEAN_SQUARED, cross_entropy) or isinstance(loss, jax.stages.Wrapped)):
+        return partial(_scan, observe=observe, loss=loss)
+    return jax.jit(partial(_steps, observe=observe, loss=loss), static_argnames=STATIC)
+
+
+def _steps(
     leaves: list,
     weights: PyTree,
     task: Task,
     learning_rate: Scalar | None,
     batches: Int[Array, "num_steps batch"] | None,
-    observe: Program | None,
     *,
     structure: Any,  # of the network, a pytree of those leaves
     optimiser: Any,  # an Optimiser, made ready below
     num_steps: int,
     every: int,
+    observe: Observe | None,
     loss: Loss,
 ) -> tuple:
     """Run all steps in one scan, or in one scan of scans where something is observed."""
@@ -308,6 +328,9 @@ def _scan(
         (weights, _), losses = jax.lax.scan(step, state, batches, length=num_steps)
         return losses, weights, None
 
+    if isinstance(observe, str):  # "outputs"
+        observe = partial(_outputs, network, task=task)
+
     def observed_steps(state, batches, length):
         record = observe(state[0])
         state, losses = jax.lax.scan(step, state, batches, length=length)
@@ -329,3 +352,7 @@ def _scan(
             lambda many, one: jnp.concatenate([many, jnp.asarray(one)[None]]), records, last_record
         )
     return losses, state[0], records
+
+
+STATIC = ("structure", "optimiser", "num_steps", "every", "observe", "loss")
+_scan = jax.jit(_steps, static_argnames=STATIC)

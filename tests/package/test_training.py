@@ -195,42 +195,52 @@ def test_runs_of_one_shape_compile_once():
     assert training._scan._cache_size() == before
 
 
-def test_a_fresh_function_that_computes_the_same_compiles_nothing():
-    def observed(matrix, exponent=2):
-        run = train(
-            NETWORK, WEIGHTS, TASK, 0.05, 12, observe=lambda w: (matrix @ w[0]) ** exponent, every=6
-        )
-        np.testing.assert_allclose(run.observed[0], (matrix @ WEIGHTS[0]) ** exponent, rtol=1e-12)
-        return training._scan._cache_size()
-
-    compiled = observed(np.eye(6))
-    assert observed(np.full((2, 6), 0.1)) == compiled + 1  # of another shape
-    assert observed(np.arange(36.0).reshape(6, 6)) == compiled + 1
-    assert observed(np.eye(6), 3) == compiled + 2  # another program
-    for number in (0.1 + 0.2, 0.3):  # next to each other
-        run = train(NETWORK, WEIGHTS, TASK, 0.05, 12, observe=lambda w, n=number: n * w[0][0, 0])
-        assert run.observed[0] == number * WEIGHTS[0][0, 0]
-    assert training._scan._cache_size() == compiled + 4
+FACTOR = 1.0  # a test below changes it
 
 
-def test_functions_that_call_python_are_told_apart():
-    def observed(factor):
-        def on_host(weight):
-            return factor * np.asarray(weight)
+def on_host(factor):
+    shape = jax.ShapeDtypeStruct(WEIGHTS[0].shape, WEIGHTS[0].dtype)
+    return lambda w: jax.pure_callback(lambda weight: factor * np.asarray(weight), shape, w[0])
 
-        shape = jax.ShapeDtypeStruct(WEIGHTS[0].shape, WEIGHTS[0].dtype)
-        run = train(
-            NETWORK,
-            WEIGHTS,
-            TASK,
-            0.05,
-            2,
-            observe=lambda w: jax.pure_callback(on_host, shape, w[0]),
-        )
-        return run.observed[0]
 
-    np.testing.assert_array_equal(observed(1.0), WEIGHTS[0])
-    np.testing.assert_array_equal(observed(2.0), 2 * WEIGHTS[0])
+def of_a_global(weights):
+    return FACTOR * weights[0]
+
+
+@pytest.mark.parametrize(
+    "observer",
+    [
+        lambda factor: lambda w: factor * w[0],
+        lambda factor: jax.jit(lambda w: jnp.full((6, 4), factor) @ np.eye(4) * w[0]),
+        on_host,
+        lambda factor: of_a_global,
+    ],
+)
+def test_what_an_observer_reads_may_change(observer, monkeypatch):
+    for factor in (1.0, 2.0):
+        monkeypatch.setitem(globals(), "FACTOR", factor)
+        run = train(NETWORK, WEIGHTS, TASK, 0.05, 2, observe=observer(factor))
+        np.testing.assert_array_equal(run.observed[0], factor * WEIGHTS[0])
+
+
+def decayed(network, weights, task):
+    return training.loss(network, weights, task) + FACTOR * jnp.sum(weights[0] ** 2)
+
+
+def test_what_a_loss_reads_may_change(monkeypatch):
+    for factor in (1.0, 2.0):
+        monkeypatch.setitem(globals(), "FACTOR", factor)
+        run = train(NETWORK, WEIGHTS, TASK, 0.05, 2, loss=decayed)
+        assert run.losses[0] == pytest.approx(float(decayed(NETWORK, WEIGHTS, TASK)))
+
+
+@pytest.mark.parametrize("observe", ["outputs", jax.jit(lambda w: w[1] @ w[0])])
+def test_a_compiled_observer_compiles_once(observe):
+    found = []
+    for scale in (1, 2):
+        train(NETWORK, [scale * w for w in WEIGHTS], TASK, 0.05, 2, observe=observe)
+        found.append(training._scan._cache_size())
+    assert found[0] == found[1]
 
 
 def test_float32_weights_stay_float32():

@@ -79,6 +79,7 @@ def run(task, seed: int, rate: float, num_steps: int, every: int = 5, scale=SCAL
     return weights, start, rate * jnp.arange(num_steps), trained.losses, trained.observed
 
 
+@jax.jit
 def network_map(weights):
     """Return W = W₂W₁."""
     return weights[1] @ weights[0]

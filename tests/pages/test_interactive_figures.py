@@ -388,7 +388,7 @@ def test_price_of_two_contexts(open_figure):
     figure.get_by_role("button", name="two contexts").press("Enter")
     n, C, k = 4, 3, 2
     formula = np.sqrt(n * (n + C) / ((n + 2 * k) * (n + 2 * (C - k))))
-    assert f"no more than {100 * formula:.0f} % of the rate" in words(figure)
+    assert f"no more than {100 * formula:.0f} % of the strength" in words(figure)
     assert "no pattern allows more" in words(figure)
     figure.get_by_role("button", name="not realisable").press("Enter")
     assert words(figure).startswith("No ReLU neuron")

@@ -1,7 +1,10 @@
 """Finding the gates: from recorded activity to a few kinds of neurons.
 
 A neuron is *on* for a sample where its activity is above zero. Neurons whose rows are alike are a
-kind, and its gate is what most of them do.
+kind, and its gate is what most of them do. Neurons are rows everywhere, samples or trials columns.
+
+``activity_by_condition`` averages single trials, ``find`` says which kinds there are and how sure
+they are, ``discover`` returns their gates alone, and ``cluster`` those of a given number.
 """
 
 from mdsgdln.discovery.clusters import SMALLEST_SHARE, cluster, disagreement, importance

@@ -85,10 +85,10 @@ def disagreement(gates: Numbers, others: Numbers) -> float:
     others = np.asarray(checks.finite_array("others", others, 2, "(K, P)", may_be_empty=True))
     if gates.shape[1] != others.shape[1]:
         raise ValueError(f"others: expected {gates.shape[1]} columns, got {others.shape[1]}")
-    return differing(gates, others)
+    return mismatch(gates, others)
 
 
-def differing(gates: np.ndarray, others: np.ndarray) -> float:
+def mismatch(gates: np.ndarray, others: np.ndarray) -> float:
     """Return ``disagreement`` of arrays that are known to fit."""
     if not (len(gates) and len(others)):
         return 0.5 * (len(gates) != len(others))

@@ -1,25 +1,22 @@
 """The kinds of neurons in a recording, and how sure each neuron's is."""
 
+import warnings
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.optimize import linear_sum_assignment
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
-from mdsgdln.discovery.clusters import (
-    checked,
-    differing,
-    distances,
-    distinct,
-    gates_of,
-    held,
-    k_means,
-    one_thread,
-)
+from mdsgdln.discovery.clusters import checked, distinct, gates_of, held
+from mdsgdln.discovery.labels import in_words
 from mdsgdln.discovery.recordings import Recording
-from mdsgdln.discovery.repetition import MANY_STARTS, Number, number_of_kinds, numbers
+from mdsgdln.discovery.repetition import Clustering, clusterings, number_of_kinds, why_none
+from mdsgdln.discovery.resampling import certainty, nearest
+
+SURE = 0.95  # hardly a neuron without a kind is so sure
+FEW_CONDITIONS, FEW_NEURONS, FEW_TRIALS = 8, 50, 8
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,8 +27,8 @@ class Found:
         gates: 0 or 1, shape (K, P), the largest first.
         gate_of: index of each neuron's gate, the nearest one, shape (neurons,); −1 if never on.
         sure: share of the resampled recordings in which the neuron has the same gate again, shape
-            (neurons,). Trials are resampled where there are several of each condition, else
-            neurons.
+            (neurons,); NaN if there are no kinds. Trials are resampled where there are several of
+            each condition, else neurons. Take a neuron to be of its kind from 0.95 on.
         shares: of the weight, of each gate, shape (K,).
         agreement: {number of clusters: share of the entries of the gates that repetitions agree
             on, matched row to row}.
@@ -39,8 +36,12 @@ class Found:
             next one, 1 − a/b in the mean}.
         null: {number of clusters: the silhouette that kinds have to exceed}.
         halves: agreement of the gates of two halves, of the trials or else of the neurons.
-        repeatable: whether there are kinds. If not, ``gates`` is what most neurons do.
+        reason: why there are no kinds, in words; empty if there are. If there are none, ``gates``
+            is what most neurons do.
+        caveats: what the recording is too small or too one-sided to tell; warned of, too.
         activity: as it was given, shape (neurons, P).
+        neurons: their names as in the ``Recording``, or their indices.
+        conditions: names of the samples as in the ``Recording``; else empty.
     """
 
     gates: Int[np.ndarray, "K P"]
@@ -51,33 +52,52 @@ class Found:
     silhouette: dict[int, float]
     null: dict[int, float]
     halves: float
-    repeatable: bool
+    reason: str
+    caveats: tuple[str, ...]
     activity: Float[np.ndarray, "neurons P"]
+    neurons: tuple[Hashable, ...]
+    conditions: tuple[Hashable, ...]
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether there are kinds."""
+        return not self.reason
 
     def __repr__(self) -> str:
+        neurons, conditions = self.activity.shape
         verdict = f"{len(self.gates)} kinds of neurons" if self.repeatable else "no kinds"
-        lines = [f"{verdict}; halves agree on {self.halves:.0%} of the entries of the gates", ""]
-        lines.append("gate  on for  neurons  share  sure")
+        lines = [
+            f"{neurons} neurons (rows) in {conditions} conditions (columns): {verdict}",
+            self.reason or f"halves agree on {self.halves:.0%} of the entries of the gates",
+        ]
+        lines += ["", f"gate  on for  neurons  share  sure (≥ {SURE:.0%})"]
         for index, (gate, share) in enumerate(zip(self.gates, self.shares, strict=True)):
             own = self.gate_of == index
-            sure = f"{self.sure[own].mean():4.0%}" if own.any() else "   –"
-            lines.append(
-                f"{index + 1:4d} {gate.sum():4d}/{len(gate):<3d}{own.sum():7d} {share:6.0%}  {sure}"
-            )
+            sure = str((self.sure[own] >= SURE).sum()) if self.repeatable else "–"
+            row = f"{index + 1:4d} {gate.sum():4d}/{len(gate):<3d}{own.sum():7d} {share:6.0%}"
+            lines.append(f"{row} {sure:>5}")
+        if self.conditions:
+            lines += ["", "where it is on"]
+            lines += [
+                f"gate {index}: {in_words(gate, self.conditions)}"
+                for index, gate in enumerate(self.gates, 1)
+            ]
         lines += ["", "clusters  agreement  silhouette  null"]
         lines += [
             f"{number:8d} {self.agreement[number]:10.1%} {self.silhouette[number]:11.2f} "
             f"{self.null[number]:5.2f}"
             for number in self.agreement
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *([""] if self.caveats else []), *self.caveats])
 
 
-def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarray, "K P"]:
-    """Return the gates of ``find``: those of recorded neurons, without being told how many.
+def discover(
+    activity: Numbers | Recording, weights: Numbers | None = None
+) -> Int[np.ndarray, "K P"]:
+    """Return the gates of ``find`` alone: those of recorded neurons, without being told how many.
 
     Args:
-        activity: as in ``find``.
+        activity: as in ``find``: neurons are rows, samples are columns.
         weights: as in ``find``.
 
     Returns:
@@ -86,9 +106,14 @@ def discover(activity: Numbers, weights: Numbers | None = None) -> Int[np.ndarra
 
     Raises:
         ValueError: as ``find``.
+
+    Warns:
+        UserWarning: as ``find``.
     """
-    activity, weights = _weighed(activity, weights)
-    return _chosen(activity, weights, complete=False)[0]
+    recording, activity, weights = _read(activity, weights)
+    gates, _ = _chosen(activity, weights, complete=False)
+    _warn("discover", _caveats(recording, activity, weights, gates))
+    return gates
 
 
 def find(
@@ -112,12 +137,15 @@ def find(
     3. *How many?* The number that is farthest above its surrogates, or the last of those above 0.8;
        and then the next ones as long as repetitions agree on 99 % of the entries.
 
+    With fewer than 50 neurons, or with 8 conditions or fewer, kinds are also found where there are
+    none. Then and otherwise, a neuron is of its kind from ``sure >= 0.95`` on.
+
     The answer depends neither on the order of the neurons nor on random numbers from outside.
 
     Args:
         activity: of neurons (rows) for samples (columns), shape (neurons, P): binary or real,
             several recordings stacked if there are several. On where above zero. Or what
-            ``activity_by_condition`` returns.
+            ``activity_by_condition`` returns, whose trials have neurons as rows, too.
         weights: importance of each neuron, shape (neurons,), as from ``importance``. If not given,
             a neuron counts by how active it is, its mean activity above zero, or all alike where
             activity is binary.
@@ -126,101 +154,92 @@ def find(
     Raises:
         ValueError: wrong shapes, non-finite entries, negative weights, or no neuron that is ever
             on and has weight.
+
+    Warns:
+        UserWarning: more conditions than neurons, as where the recording is transposed; a single
+            gate that is on everywhere, as where a baseline is missing; or kinds from so few
+            neurons, conditions or trials that they may be none, or another number.
     """
     resamples = checks.positive_integer("resamples", resamples)
-    recording = activity if isinstance(activity, Recording) else None
-    given = activity.activity if isinstance(activity, Recording) else activity
-    activity, weights = _weighed(given, weights)
-    gates, tried = _chosen(activity, weights, complete=True)
-    gate_of = _nearest(activity, gates)
-    rng, same = np.random.default_rng(0), np.zeros(len(activity))
-    for seed in range(resamples):
-        seen, counted = _resampled(recording, activity, weights, rng)
-        same += _nearest(seen, _again(seen, counted, gates, seed)) == gate_of
+    recording, activity, weights = _read(activity, weights)
+    gates, of_each = _chosen(activity, weights, complete=True)
+    caveats = _caveats(recording, activity, weights, gates)
+    _warn("find", caveats)
+    reason = "" if len(gates) > 1 else why_none(of_each)
+    sure, halves = certainty(recording, activity, weights, gates, resamples)
     return Found(
         gates=gates,
-        gate_of=gate_of,
-        sure=np.where(gate_of >= 0, same / resamples, 0.0),
+        gate_of=nearest(activity, gates),
+        sure=np.full(len(sure), np.nan) if reason else sure,
         shares=held(gates, *distinct(activity, weights)),
-        agreement={number: 1 - value.differing for number, value in tried.items()},
-        silhouette={number: value.silhouette for number, value in tried.items()},
-        null={number: value.needed for number, value in tried.items()},
-        halves=1 - differing(*_halves(recording, activity, weights, gates, rng)),
-        repeatable=len(gates) > 1,
+        agreement={number: 1 - each.mismatch for number, each in of_each.items()},
+        silhouette={number: each.silhouette for number, each in of_each.items()},
+        null={number: each.needed for number, each in of_each.items()},
+        halves=halves,
+        reason=reason,
+        caveats=caveats,
         activity=activity,
+        neurons=recording.neurons if recording else tuple(range(len(activity))),
+        conditions=recording.conditions if recording else (),
     )
 
 
-def _weighed(
-    activity: Numbers, weights: Numbers | None
-) -> tuple[Float[np.ndarray, "neurons P"], Float[np.ndarray, " neurons"]]:
-    """Return activity and weights, which are how active neurons are if not given."""
-    checked_activity, checked_weights = checked(activity, weights)
-    graded = len(np.unique(checked_activity[checked_activity > 0])) > 1
+def _read(
+    given: Numbers | Recording, weights: Numbers | None
+) -> tuple[Recording | None, Float[np.ndarray, "neurons P"], Float[np.ndarray, " neurons"]]:
+    """Return recording, activity, and weights, which are how active neurons are if not given."""
+    recording = given if isinstance(given, Recording) else None
+    activity, counted = checked(given.activity if isinstance(given, Recording) else given, weights)
+    graded = len(np.unique(activity[activity > 0])) > 1
     if weights is None and graded:
-        checked_weights = np.maximum(checked_activity, 0).mean(axis=1)
-    return checked_activity, checked_weights
+        counted = np.maximum(activity, 0).mean(axis=1)
+    return recording, activity, counted
 
 
 def _chosen(
     activity: np.ndarray, weights: np.ndarray, complete: bool
-) -> tuple[Int[np.ndarray, "K P"], dict[int, Number]]:
-    """Return the gates, and what was found for every number of clusters."""
+) -> tuple[Int[np.ndarray, "K P"], dict[int, Clustering]]:
+    """Return the gates, and the clustering into each number of clusters."""
     patterns, shares = distinct(activity, weights)
     on = (activity > 0).any(axis=1) & (weights > 0)
-    tried = numbers(patterns, shares, int(on.sum()), complete)
-    number = number_of_kinds(tried)
+    of_each = clusterings(patterns, shares, int(on.sum()), complete)
+    number = number_of_kinds(of_each)
     if number is not None:
-        return tried[number].gates, tried
+        return of_each[number].gates, of_each
     common = gates_of(shares[None, :] @ patterns)
-    return common if len(common) else patterns[[shares.argmax()]].astype(int), tried
+    return common if len(common) else patterns[[shares.argmax()]].astype(int), of_each
 
 
-def _nearest(activity: np.ndarray, gates: np.ndarray) -> Int[np.ndarray, " neurons"]:
-    """Return the index of each neuron's nearest gate, −1 if it is never on."""
-    on = (activity > 0).astype(float)
-    return np.where(on.any(axis=1), distances(on, gates).argmin(axis=1), -1)
+def _caveats(
+    recording: Recording | None, activity: np.ndarray, weights: np.ndarray, gates: np.ndarray
+) -> tuple[str, ...]:
+    """Return what the recording is too small, or too one-sided, to tell."""
+    neurons = int(((activity > 0).any(axis=1) & (weights > 0)).sum())
+    conditions, kinds, said = activity.shape[1], len(gates) > 1, []
+    if conditions > len(activity):
+        said.append(
+            f"more conditions ({conditions}) than neurons ({len(activity)}): neurons are rows and "
+            "conditions are columns; if it is the other way round here, transpose the activity."
+        )
+    if kinds and (neurons < FEW_NEURONS or conditions <= FEW_CONDITIONS):
+        said.append(
+            f"{len(gates)} kinds from {neurons} neurons in {conditions} conditions: with fewer "
+            f"than {FEW_NEURONS} neurons, or with {FEW_CONDITIONS} conditions or fewer, kinds are "
+            "also found where there are none, and their number is often wrong."
+        )
+    if kinds and recording is not None and recording.fewest_trials < FEW_TRIALS:
+        said.append(
+            f"{recording.fewest_trials} trials of a condition: from fewer than {FEW_TRIALS} the "
+            "same gates may come back and yet miss a kind, such as neurons that are on everywhere."
+        )
+    if not kinds and gates.all():
+        said.append(
+            f"one gate, on in all {conditions} conditions: where neurons never fall silent nothing "
+            "tells them apart. Subtract a baseline, or a threshold such as each neuron's mean."
+        )
+    return tuple(said)
 
 
-def _again(
-    activity: np.ndarray, weights: np.ndarray, gates: np.ndarray, seed: int
-) -> Int[np.ndarray, "K P"]:
-    """Return as many gates of another recording, in the order of those that they are most like."""
-    patterns, shares = distinct(activity, weights)
-    with one_thread():
-        centroids = k_means(patterns, shares, min(len(gates), len(patterns)), seed, MANY_STARTS)
-    found = (centroids > 0.5).astype(int)
-    mine, theirs = linear_sum_assignment(distances(gates.astype(float), found))
-    matched = np.full_like(gates, 2)  # one that is not found again is like none
-    matched[mine] = found[theirs]
-    return matched
-
-
-def _resampled(
-    recording: Recording | None, activity: np.ndarray, weights: np.ndarray, rng
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the activity of another draw of trials, or neurons that count by another draw."""
-    if recording is not None and recording.can_be_split:
-        return recording.resampled(rng), weights
-    return activity, weights * rng.multinomial(
-        len(weights), np.full(len(weights), 1 / len(weights))
-    )
-
-
-def _halves(
-    recording: Recording | None,
-    activity: np.ndarray,
-    weights: np.ndarray,
-    gates: np.ndarray,
-    rng: np.random.Generator,
-) -> list[Int[np.ndarray, "K P"]]:
-    """Return as many gates of each of two halves: of the trials or, without any, the neurons."""
-    if recording is not None and recording.can_be_split:
-        halves = [(half, weights) for half in recording.halves(rng)]
-    else:
-        first = rng.permuted(np.arange(len(weights)) % 2).astype(bool)
-        halves = [(activity[part], weights[part]) for part in (first, ~first)]
-    return [
-        _again(*half, gates, seed) if (half[0] > 0).any() else np.zeros_like(gates)
-        for seed, half in enumerate(halves)
-    ]
+def _warn(function: str, caveats: tuple[str, ...]) -> None:
+    if caveats:
+        warnings.warn(f"{function}: {' '.join(caveats)}", stacklevel=3)

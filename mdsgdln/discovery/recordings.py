@@ -1,18 +1,16 @@
 """From single trials to a table: the activity of every neuron in every condition."""
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from mdsgdln import _checks as checks
-from mdsgdln._checks import Numbers
+from mdsgdln.discovery.labels import conditions, listed
 
 STANDARD_ERRORS = 2.0  # above the baseline, where a neuron counts as on
-FEW_SILENT = 0.02  # of all entries: where fewer are silent, nothing counts as silence
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,9 +20,10 @@ class Recording:
     Attributes:
         activity: mean over the trials of a condition less what counts as silence, shape (neurons,
             conditions); above zero where the neuron is on.
-        trials: single trials less the baseline, shape (trials, neurons), NaN where not recorded.
+        trials: single trials less baseline and threshold, shape (neurons, trials), NaN where not
+            recorded; with the opposite sign if neurons that are suppressed are looked for.
         condition: index of each trial's condition, shape (trials,).
-        silence: what counts as silence above the baseline, shape (neurons, conditions).
+        silence: how far above zero still counts as silence, shape (neurons, conditions).
         conditions: their labels, sorted.
         neurons: names of the neurons that are kept.
         silent: names of neurons left out because they are never on.
@@ -32,7 +31,7 @@ class Recording:
     """
 
     activity: Float[np.ndarray, "neurons conditions"]
-    trials: Float[np.ndarray, "trials neurons"]
+    trials: Float[np.ndarray, "neurons trials"]
     condition: Int[np.ndarray, " trials"]
     silence: Float[np.ndarray, "neurons conditions"]
     conditions: tuple[Hashable, ...]
@@ -47,8 +46,7 @@ class Recording:
         text = f"{neurons} neurons, {conditions} conditions, {several} trials each"
         for kind, names in (("never on", self.silent), ("incomplete", self.incomplete)):
             if names:
-                listed = ", ".join(map(str, names[:8])) + (", …" if len(names) > 8 else "")
-                text += f"; left out, {kind}: {listed}"
+                text += f"; left out, {kind}: {listed(names)}"
         return text
 
     def resampled(self, rng: np.random.Generator) -> Float[np.ndarray, "neurons conditions"]:
@@ -67,24 +65,25 @@ class Recording:
         ]
 
     @property
-    def can_be_split(self) -> bool:
-        """Whether there are two trials of every condition."""
-        return bool(np.bincount(self.condition).min() > 1)
+    def fewest_trials(self) -> int:
+        """Number of trials of the condition that has the fewest."""
+        return int(np.bincount(self.condition).min())
 
     def _trials_by_condition(self) -> list[Int[np.ndarray, " some"]]:
         return [np.flatnonzero(self.condition == index) for index in range(len(self.conditions))]
 
     def _activity(self, chosen, scale: float) -> Float[np.ndarray, "neurons conditions"]:
         """Return mean less silence; a part of the trials has a larger standard error."""
-        means = _means(self.trials[chosen], self.condition[chosen], len(self.conditions))
+        means = _means(self.trials[:, chosen], self.condition[chosen])
         return np.nan_to_num(means - scale * self.silence)
 
 
 def activity_by_condition(
     trials: Any,
     labels: Any,
-    baseline: Numbers | None = None,
-    threshold: Numbers | None = None,
+    baseline: Any = None,
+    threshold: Any = None,
+    suppressed: bool = False,
 ) -> Recording:
     """Average single trials by condition, less what counts as silence, ready for ``find``.
 
@@ -93,99 +92,108 @@ def activity_by_condition(
     recorded in every trial, else of the trials of the condition.
 
     Args:
-        trials: firing rates or spike counts, shape (trials, neurons), none below 0; an array or a
-            table with named columns, as of pandas. NaN where a neuron was not recorded.
-        labels: condition of each trial, shape (trials,): numbers or names; or the name of the
-            column of ``trials`` that holds them.
+        trials: firing rates or spike counts, shape (neurons, trials), none below 0: neurons are
+            rows and trials are columns, as in ``find``. Or a table, as of pandas, with a named
+            column for each neuron and a row for each trial. NaN where a neuron was not recorded.
+        labels: condition of each trial: numbers, names or tuples, shape (trials,), or several
+            columns, (trials, columns); of a table also the names of one or several of its columns.
         baseline: activity before the stimulus, in the units of ``trials``: a number, one for each
-            neuron, or for each trial and neuron, (trials, neurons).
+            neuron, or for each trial and neuron, in the shape of ``trials`` or as such a table;
+            NaN where it was not recorded.
         threshold: what counts as silence above the baseline, a number or one for each neuron.
             Needed for data with entries below 0, such as z-scores, whose zero is the mean and no
-            silence.
+            silence. Where nothing is known of silence, or neurons never fall silent, each neuron's
+            own mean tells more from less active; but neurons that are always on are then taken as
+            on at random.
+        suppressed: whether to look for what is *below* the baseline, or below the threshold, as
+            far as otherwise for what is above it.
 
     Raises:
         ValueError: shapes that do not fit, entries below 0 without a threshold, infinite entries,
-            or no neuron that is ever on.
+            nothing below which neurons can be suppressed, or no neuron that is ever on.
 
     Warns:
-        UserWarning: hardly an entry counts as silent, so that a baseline is missing; or standard
-            errors are needed of single trials.
+        UserWarning: standard errors are needed of single trials.
     """
-    trials, labels, names = _table(trials, labels)
-    conditions, condition = _conditions(labels, len(trials))
+    trials, labels, names, ordered = _table(trials, labels)
+    labelled, condition = conditions(labels, trials.shape[1])
     lowest = np.min(trials, initial=np.inf, where=~np.isnan(trials))
     if threshold is None and lowest < 0:
         raise ValueError(
             f"trials: expected rates or counts, none below 0, got {lowest:.3g}; where they are "
             "z-scored or a baseline is subtracted, zero is no silence: give a threshold"
         )
-    before = _broadcast("baseline", 0.0 if baseline is None else baseline, trials)
-    above = trials - _means(before, np.zeros(len(before), int), 1)[:, 0]
-    means = _means(above, condition, len(conditions))
-    if threshold is not None:
-        silence = _broadcast("threshold", threshold, trials[:1]).T + np.zeros_like(means)
-    elif baseline is None:
+    if suppressed and baseline is None and threshold is None:
+        raise ValueError("suppressed: expected a baseline or a threshold, got neither")
+    sign = -1 if suppressed else 1
+    before = _broadcast(
+        "baseline", 0.0 if baseline is None else ordered("baseline", baseline), trials
+    )
+    level = _broadcast(
+        "threshold", 0.0 if threshold is None else ordered("threshold", threshold), trials[:, :1]
+    )
+    if np.isnan(level).any():
+        raise ValueError("threshold: expected finite entries, got NaN")
+    together = np.zeros_like(condition)
+    above = sign * (trials - _means(before, together) - level)
+    means = _means(above, condition)
+    if threshold is not None or baseline is None:
         silence = np.zeros_like(means)
+    elif np.ndim(baseline) == 2:
+        silence = STANDARD_ERRORS * _standard_errors(before, together, above, condition)
     else:
-        varied = before if np.ndim(baseline) == 2 else above
-        silence = STANDARD_ERRORS * _standard_errors(
-            varied, above, condition, np.ndim(baseline) == 2
-        )
+        silence = STANDARD_ERRORS * _standard_errors(above, condition, above, condition)
     complete, on = ~np.isnan(means).any(axis=1), (means > silence).any(axis=1)
     kept = complete & on
     if not kept.any():
         raise ValueError("trials: expected a neuron that is on in a condition, got none")
-    activity = means[kept] - silence[kept]
-    if (activity <= 0).mean() < FEW_SILENT:
-        warnings.warn(
-            "nearly every neuron is on in every condition: is there a baseline to subtract?",
-            stacklevel=2,
-        )
     named = [
         tuple(name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen)
         for chosen in (kept, complete & ~on, ~complete)
     ]
-    return Recording(activity, above[:, kept], condition, silence[kept], conditions, *named)
+    activity = means[kept] - silence[kept]
+    return Recording(activity, above[kept], condition, silence[kept], labelled, *named)
 
 
-def _table(trials: Any, labels: Any) -> tuple[np.ndarray, Any, list]:
-    """Return trials as an array, their labels, and the names of the neurons."""
+def _table(
+    trials: Any, labels: Any
+) -> tuple[np.ndarray, Any, Sequence[Hashable], Callable[[str, Any], Any]]:
+    """Return trials as an array, their labels, names of the neurons, and how tables are ordered."""
+    names = None
     if hasattr(trials, "columns"):
-        if isinstance(labels, str):
-            if labels not in trials.columns:
+        columns = [labels] if isinstance(labels, str) else labels
+        if isinstance(columns, list) and all(isinstance(column, str) for column in columns):
+            unknown = [column for column in columns if column not in trials.columns]
+            if not unknown:
+                labels = trials[columns]
+                trials = trials[[column for column in trials.columns if column not in columns]]
+            elif isinstance(labels, str):
                 raise ValueError(f"labels: expected a column of the trials, got {labels!r}")
-            labels, trials = trials[labels], trials[[c for c in trials.columns if c != labels]]
         names = list(trials.columns)
-    else:
-        names = None
+        trials = trials.to_numpy().T
     try:
         array = _real(trials)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"trials: expected numbers of shape (trials, neurons), got {trials!r:.80}"
+            f"trials: expected numbers of shape (neurons, trials), got {trials!r:.80}"
         ) from error
     if array.ndim != 2 or not array.size:
-        raise ValueError(f"trials: expected shape (trials, neurons), got {array.shape}")
+        raise ValueError(f"trials: expected shape (neurons, trials), got {array.shape}")
     if np.isinf(array).any():
         raise ValueError("trials: expected finite entries or NaN, got infinity")
-    return array, labels, names if names is not None else list(range(array.shape[1]))
 
+    def ordered(name: str, values: Any) -> Any:
+        """Return a table as an array of shape (neurons, trials), its neurons as in the trials."""
+        if names is not None and hasattr(values, "loc"):
+            missing = [neuron for neuron in names if neuron not in values.T.index]
+            if missing:
+                raise ValueError(
+                    f"{name}: expected all neurons of the trials, lacks {missing!r:.80}"
+                )
+            values = values[names]
+        return values.to_numpy().T if hasattr(values, "to_numpy") else values
 
-def _conditions(labels: Any, num_trials: int) -> tuple[tuple, Int[np.ndarray, " trials"]]:
-    """Return the distinct labels, sorted, and each trial's index among them."""
-    checks.several("labels", labels)
-    labels = np.asarray(labels)
-    if labels.shape != (num_trials,):
-        raise ValueError(f"labels: expected one per trial, {num_trials}, got {labels.shape}")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ValueError("labels: expected a label for every trial, got NaN or infinity")
-    try:
-        distinct, condition = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(f"labels: expected labels of one kind, got {labels!r:.80}") from error
-    if len(distinct) < 2:
-        raise ValueError(f"labels: expected at least two conditions, got {distinct}")
-    return tuple(distinct.tolist()), condition
+    return array, labels, names or range(len(array)), ordered
 
 
 def _real(value: Any) -> np.ndarray:
@@ -195,50 +203,54 @@ def _real(value: Any) -> np.ndarray:
     return np.asarray(value, dtype=float)
 
 
-def _broadcast(name: str, value: Any, trials: np.ndarray) -> Float[np.ndarray, "trials neurons"]:
-    """Return a number, one for each neuron, or for each trial and neuron, for all of them."""
+def _broadcast(name: str, value: Any, trials: np.ndarray) -> Float[np.ndarray, "neurons trials"]:
+    """Return a number, one for each neuron, or for each neuron and trial, for all of them."""
     try:
         array = _real(value)
+        if array.ndim == 1:
+            array = array[:, None]
+        if array.ndim == 2 and array.shape not in (trials.shape, (len(trials), 1)):
+            raise ValueError("another shape")
         expected = np.broadcast_to(array, trials.shape)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{name}: expected a number, one for each of {trials.shape[1]} neurons, or shape "
+            f"{name}: expected a number, one for each of {len(trials)} neurons, or shape "
             f"{trials.shape}, got {value!r:.80}"
         ) from error
-    if not array.size or not np.isfinite(array).all():
-        raise ValueError(f"{name}: expected finite entries, got NaN or infinity")
+    if np.isinf(array).any():
+        raise ValueError(f"{name}: expected finite entries or NaN, got infinity")
     return expected
 
 
-def _means(
-    trials: np.ndarray, condition: np.ndarray, number: int
-) -> Float[np.ndarray, "neurons conditions"]:
-    """Return the mean over the trials of each condition, NaN where there is none."""
+def _sums(
+    trials: np.ndarray, condition: np.ndarray
+) -> tuple[Float[np.ndarray, "neurons conditions"], Float[np.ndarray, "neurons conditions"]]:
+    """Return the sum over the recorded trials of each condition, and their number."""
+    member = (condition[:, None] == np.arange(condition.max() + 1)).astype(float)
     recorded = ~np.isnan(trials)
-    member = (condition == np.arange(number)[:, None]).astype(float)
-    counts = member @ recorded
-    sums = member @ np.where(recorded, trials, 0.0)
-    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0).T
+    return np.where(recorded, trials, 0.0) @ member, recorded @ member
+
+
+def _means(trials: np.ndarray, condition: np.ndarray) -> Float[np.ndarray, "neurons conditions"]:
+    """Return the mean over the trials of each condition, NaN where there is none."""
+    sums, counts = _sums(trials, condition)
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
 def _standard_errors(
-    trials: np.ndarray, averaged: np.ndarray, condition: np.ndarray, together: bool
+    trials: np.ndarray, group: np.ndarray, averaged: np.ndarray, condition: np.ndarray
 ) -> Float[np.ndarray, "neurons conditions"]:
-    """Return standard errors of the means, from the spread in each condition or in all together."""
-    number = int(condition.max()) + 1
-    recorded = ~np.isnan(averaged)
-    groups = np.zeros_like(condition) if together else condition
-    num_groups = 1 if together else number
-    deviations = trials - _means(trials, groups, num_groups).T[groups]
-    squares = _means(deviations**2, groups, num_groups)
-    member = (condition == np.arange(number)[:, None]).astype(float)
-    counts = (member @ recorded).T
-    of_group = (np.bincount(groups)[None, :] if together else counts) * np.ones_like(squares)
-    if (of_group < 2).any():
+    """Return standard errors of the means of ``averaged`` in each condition.
+
+    The spread is that of ``trials`` in groups: the conditions, or all trials together.
+    """
+    squares, recorded = _sums((trials - _means(trials, group)[:, group]) ** 2, group)
+    counts = _sums(averaged, condition)[1]
+    if (np.where(counts.any(axis=1, keepdims=True), recorded, 2) < 2).any():
         warnings.warn(
             "single trials have no standard error: a neuron is taken as on above its baseline; "
             "give a threshold, or a baseline for each trial",
             stacklevel=3,
         )
-    variances = squares * of_group / np.maximum(of_group - 1, 1)
-    return np.sqrt(np.nan_to_num(variances) / np.maximum(counts, 1))
+    variances = squares / np.maximum(recorded - 1, 1)
+    return np.sqrt(variances / np.maximum(counts, 1))

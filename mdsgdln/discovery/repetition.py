@@ -7,14 +7,16 @@ from jaxtyping import Float, Int
 from scipy.stats import norm
 
 from mdsgdln.discovery.clusters import (
-    differing,
+    SMALLEST_SHARE,
     distances,
     distinct,
     gates_of,
     k_means,
+    mismatch,
     noticeable,
     one_thread,
 )
+from mdsgdln.discovery.labels import listed
 
 MOST_PATHWAYS = 12
 REPETITIONS = 7  # clusterings that have to agree
@@ -27,30 +29,30 @@ MANY_STARTS = 5  # of each k-means of the recording; surrogates have the usual n
 MOST_NEURONS = 500  # of a surrogate
 
 
-class Number(NamedTuple):
+class Clustering(NamedTuple):
     """What is found for one number of clusters.
 
     Attributes:
         gates: of the repetition most like the others, (K, P).
-        differing: its mean disagreement with the others.
+        mismatch: its mean disagreement with the others.
         silhouette: mean of 1 − (distance to own gate) / (distance to the next one).
         null: mean and standard deviation of the surrogates' silhouettes; NaN where none are made.
     """
 
     gates: Int[np.ndarray, "K P"]
-    differing: float
+    mismatch: float
     silhouette: float
     null: tuple[float, float] = (np.nan, np.nan)
 
     @property
     def repeats(self) -> bool:
         """Whether there are several gates, and the repetitions agree on them."""
-        return len(self.gates) > 1 and self.differing <= REPEATABLE
+        return len(self.gates) > 1 and self.mismatch <= REPEATABLE
 
     @property
     def is_exact(self) -> bool:
         """Whether there are several gates, and the repetitions agree on them exactly."""
-        return len(self.gates) > 1 and self.differing <= EXACT
+        return len(self.gates) > 1 and self.mismatch <= EXACT
 
     @property
     def above(self) -> float:
@@ -72,13 +74,13 @@ class Number(NamedTuple):
         return self.is_exact and self.silhouette > self.needed
 
 
-def number_of_kinds(found: dict[int, Number]) -> int | None:
+def number_of_kinds(found: dict[int, Clustering]) -> int | None:
     """Return the number of clusters that are kinds; ``None`` if there are no kinds.
 
     Of the numbers whose gates repeat exactly it is the one that is farthest above the surrogates,
     of strong ones the last; the next ones follow as long as their gates repeat.
     """
-    kinds = [number for number, tried in found.items() if tried.kinds]
+    kinds = [number for number, clustering in found.items() if clustering.kinds]
     if not kinds:
         return None
     number = max(kinds, key=lambda k: (found[k].above, k))
@@ -87,10 +89,32 @@ def number_of_kinds(found: dict[int, Number]) -> int | None:
     return number
 
 
-def numbers(
+def why_none(found: dict[int, Clustering]) -> str:
+    """Return which condition for kinds failed in every number of clusters, and by how much."""
+    several = {number: kind for number, kind in found.items() if len(kind.gates) > 1}
+    repeating = {number: kind for number, kind in several.items() if kind.is_exact}
+    if repeating:
+        number, nearest = max(repeating.items(), key=lambda item: item[1].above)
+        return (
+            f"gates repeat with {listed(list(repeating))} clusters, but are no farther apart than "
+            f"without kinds: with {number} the silhouette is {nearest.silhouette:.2f}, and has to "
+            f"exceed {nearest.needed:.2f}"
+        )
+    if several:
+        number, nearest = min(several.items(), key=lambda item: item[1].mismatch)
+        return (
+            f"gates do not repeat: with {number} clusters, the best, repetitions agree on "
+            f"{1 - nearest.mismatch:.1%} of the entries, and {1 - EXACT:.1%} are needed"
+        )
+    if found:
+        return f"no number of clusters has two gates with {SMALLEST_SHARE:.0%} of the weight each"
+    return "all neurons have one pattern"
+
+
+def clusterings(
     patterns: np.ndarray, shares: np.ndarray, num_neurons: int, complete: bool
-) -> dict[int, Number]:
-    """Return what is found for each number of clusters.
+) -> dict[int, Clustering]:
+    """Return the clustering into each number of clusters.
 
     Unless ``complete``, surrogates are made only where gates repeat exactly.
     """
@@ -99,16 +123,16 @@ def numbers(
         for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
             found[num_clusters] = _repeated(patterns, shares, num_clusters)
         surrogates = _surrogates(patterns, shares, min(num_neurons, MOST_NEURONS))
-        for num_clusters, tried in found.items():
-            if not (complete or tried.is_exact):
+        for num_clusters, clustering in found.items():
+            if not (complete or clustering.is_exact):
                 continue
             apart = [_apart(*surrogate, num_clusters) for surrogate in surrogates]
             null = float(np.mean(apart)), float(np.std(apart))
-            found[num_clusters] = tried._replace(null=null)
+            found[num_clusters] = clustering._replace(null=null)
     return found
 
 
-def _repeated(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> Number:
+def _repeated(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> Clustering:
     """Cluster several times, each distinct pattern counting by half to one and a half."""
     rng = np.random.default_rng(num_clusters)
     stressed = shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(shares)))
@@ -118,9 +142,9 @@ def _repeated(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> Nu
         )
         for seed, weights in enumerate(stressed)
     ]
-    table = np.array([[differing(gates, others) for others in repeated] for gates in repeated])
+    table = np.array([[mismatch(gates, others) for others in repeated] for gates in repeated])
     index = table.sum(axis=1).argmin()
-    return Number(
+    return Clustering(
         repeated[index],
         float(np.delete(table[index], index).mean()),
         silhouette(repeated[index], patterns, shares),

@@ -1,5 +1,8 @@
 """Kinds of neurons that were found in a recording."""
 
+from collections.abc import Hashable
+from itertools import groupby
+
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
@@ -8,6 +11,8 @@ from mdsgdln import _checks as checks
 from mdsgdln.discovery import Found
 from mdsgdln.plots.appearance import COLOURS, GATES, panels
 
+MOST_NAMES = 30  # below an axis
+
 
 def kinds(found: Found, x_label: str = "condition") -> Figure:
     """Draw what ``discovery.find`` found: the recording, the gates, and how sure they are.
@@ -15,6 +20,9 @@ def kinds(found: Found, x_label: str = "condition") -> Figure:
     Left, the activity of all neurons, each over its largest, in the order of their gates. Middle,
     the gates and the share of the weight that each holds. Right, over the number of clusters, the
     agreement of repetitions, and the silhouette against that of recordings without kinds.
+
+    Conditions are named where the recording names them: each of up to 30, or, if their labels are
+    tuples, the runs of their first entries.
 
     Args:
         found: what to draw.
@@ -37,13 +45,16 @@ def kinds(found: Found, x_label: str = "condition") -> Figure:
     )
     for border in np.flatnonzero(np.diff(found.gate_of[order])):
         left.axhline(border + 0.5, color=COLOURS[3], linewidth=1)
-    left.set(xlabel=x_label, ylabel="neuron", title="recording", xticks=[], yticks=[])
+    left.set(xlabel=x_label, ylabel="neuron", title="recording", yticks=[])
     middle.imshow(found.gates, cmap=GATES, vmin=0, vmax=1, aspect="auto")
     for row in range(1, len(found.gates)):
         middle.axhline(row - 0.5, color="white", linewidth=1.5)
     labels = [f"{share:.0%}" for share in found.shares]
     middle.set_yticks(range(len(labels)), labels)
-    middle.set(xlabel=x_label, title="gates" if found.repeatable else "no kinds", xticks=[])
+    middle.set(xlabel=x_label, title="gates" if found.repeatable else "no kinds")
+    ticks, names = _names(found.conditions)
+    for axes in (left, middle):
+        axes.set_xticks(ticks, names, rotation=90 if len("".join(names)) > 20 else 0)
     numbers = list(found.agreement)
     curves = {
         "agreement": (list(found.agreement.values()), "o-", COLOURS[0]),
@@ -58,3 +69,16 @@ def kinds(found: Found, x_label: str = "condition") -> Figure:
     for axes in (left, middle):
         axes.grid(False)
     return figure
+
+
+def _names(conditions: tuple[Hashable, ...]) -> tuple[list[float], list[str]]:
+    """Return where to write which names of conditions."""
+    first = [condition[0] for condition in conditions if isinstance(condition, tuple)]
+    if len(first) == len(conditions):
+        runs = [(label, len(list(run))) for label, run in groupby(first)]
+        ends = np.cumsum([length for _, length in runs])
+        ticks = [end - (length + 1) / 2 for end, (_, length) in zip(ends, runs, strict=True)]
+        return ticks, [str(label) for label, _ in runs]
+    if len(conditions) > MOST_NAMES:
+        return [], []
+    return list(range(len(conditions))), [str(condition) for condition in conditions]

@@ -233,7 +233,8 @@ GATED = networks.GatedNetwork(
 ROUTES = networks.routing_network(ROUTING, 2, 8)
 KEY = jax.random.key(0)
 LAYERS = LINEAR.init(KEY, 0.5)
-FOUND = discovery.find(np.eye(4), resamples=1)
+ALIKE = np.tile([1.0, 1.0, 0.0], (4, 1))  # neurons of one kind
+FOUND = discovery.find(ALIKE, resamples=1)
 EDGES = GATED.init(KEY, 0.5)
 PATH = ("in", "hidden", "out")
 PATH_MODES = {PATH: statistics.modes(statistics.effective_dataset(GATED, TASK, PATH))}
@@ -487,13 +488,14 @@ GOOD = {
     "gates.is_realisable": {"pattern": np.ones(3), "inputs": np.eye(3)},
     "gates.are_realisable": {"gates": np.ones((2, 3)), "inputs": np.eye(3)},
     "gates.count_realisable": {"num_items": 4, "num_contexts": 3},
-    "discovery.discover": {"activity": np.eye(4), "weights": np.ones(4)},
-    "discovery.find": {"activity": np.eye(4), "weights": np.ones(4), "resamples": 1},
+    "discovery.discover": {"activity": ALIKE, "weights": np.ones(4)},
+    "discovery.find": {"activity": ALIKE, "weights": np.ones(4), "resamples": 1},
     "discovery.activity_by_condition": {
-        "trials": np.kron(np.eye(3), np.ones((2, 1))),
+        "trials": np.kron(np.eye(3), np.ones(2)),
         "labels": np.repeat([0, 1, 2], 2),
         "baseline": np.zeros(3),
         "threshold": np.zeros(3),
+        "suppressed": False,
     },
     "discovery.cluster": {
         "activity": np.eye(4),
@@ -564,7 +566,7 @@ KINDS = {
     "limits": pair,
     "depth": count, "batch_size": count, "every": count,
 }  # fmt: skip
-KINDS |= dict.fromkeys(("dark", "annotate", "progress", "rounded"), free)
+KINDS |= dict.fromkeys(("dark", "annotate", "progress", "rounded", "suppressed"), free)
 KINDS |= dict.fromkeys(("x_label", "y_label", "title"), free)
 KINDS |= dict.fromkeys(("axes",), thing)
 KINDS |= {
@@ -584,6 +586,7 @@ KINDS |= {
     "discovery.find.weights": rates,
     "discovery.find.activity": array,
     "discovery.activity_by_condition.labels": labels,
+    "discovery.activity_by_condition.baseline": gaps,
     "discovery.cluster.weights": rates,
     "discovery.cluster.seed": whole,
     "discovery.disagreement.gates": sets,

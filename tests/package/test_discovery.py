@@ -2,7 +2,6 @@
 
 import runpy
 import sys
-import warnings
 from pathlib import Path
 
 import matplotlib as mpl
@@ -32,6 +31,7 @@ def recorded(planted, flipped, neurons=60, seed=0):
     return np.where(rng.random(activity.shape) < flipped, 1 - activity, activity)
 
 
+@pytest.mark.filterwarnings("ignore:discover: .* conditions")
 @pytest.mark.parametrize("planted", [CONTEXTS, FOUR, SINGLES, PAIRS, CONTEXTS[:1]])
 @pytest.mark.parametrize("flipped", [0.0, 0.05])
 def test_planted_gates_are_found_without_their_number(planted, flipped):
@@ -70,6 +70,7 @@ def test_order_of_samples_only_permutes_the_gates():
     assert as_set(discovery.discover(activity[:, order])) == expected
 
 
+@pytest.mark.filterwarnings("ignore:discover: one gate")
 def test_noise_alone_is_one_pathway():
     assert len(discovery.discover(recorded(CONTEXTS[:1], 0.15, neurons=240))) == 1
     noise = np.random.default_rng(5).integers(0, 2, (300, 24))
@@ -201,6 +202,7 @@ def test_spikes_of_a_network_made_elsewhere_have_all_four_kinds(trials):
     assert discovery.disagreement(CONTEXTS, found) <= 0.05
 
 
+@pytest.mark.filterwarnings("ignore:discover: .* conditions")
 def test_eight_conditions_have_the_patterns_that_one_can_count():
     rng = np.random.default_rng(9)
     often = np.array([[1, 1, 1, 0, 0, 0, 0, 1], [1, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 1, 1, 1, 0, 0]])
@@ -233,71 +235,185 @@ def test_a_closed_curve_is_divided_into_no_kinds():
     assert len(discovery.discover(counts[counts.any(axis=1)])) == 1
 
 
+def half_waves(neurons, conditions, features, seed):
+    """Neurons of random linear weights: no kinds. All that are ever on."""
+    rng = np.random.default_rng(seed)
+    drive = rng.standard_normal((neurons, features)) @ rng.standard_normal((features, conditions))
+    return (drive[(drive > 0).any(axis=1)] > 0).astype(float)
+
+
 def single_trials(planted=CONTEXTS, neurons=15, trials=6, seed=0):
-    """Poisson counts, (trials × conditions, neurons), their labels, and counts before."""
+    """Poisson counts, (neurons, trials × conditions), their labels, and counts before."""
     rng = np.random.default_rng(seed)
     rates = 3 + 12 * np.repeat(planted, neurons, axis=0)
-    counts = rng.poisson(np.tile(rates.T, (trials, 1))).astype(float)
+    counts = rng.poisson(np.tile(rates, (1, trials))).astype(float)
     return counts, np.tile(np.arange(planted.shape[1]), trials), rng.poisson(3.0, counts.shape)
 
 
+PAIRED = [(context, item) for context in "ABC" for item in range(8)]  # what condition each is
+
+
+@pytest.mark.filterwarnings("ignore:.*6 trials")
 def test_single_trials_give_kinds_that_are_sure():
     counts, labels, before = single_trials()
-    recording = discovery.activity_by_condition(counts, labels, before)
+    counts[7] = 0
+    named = [PAIRED[label] for label in labels]
+    recording = discovery.activity_by_condition(counts, named, before)
     found = discovery.find(recording, resamples=5)
     assert as_set(found.gates) == as_set(CONTEXTS)
-    np.testing.assert_array_equal(np.bincount(found.gate_of), [15, 15, 15, 15])
+    np.testing.assert_array_equal(np.bincount(found.gate_of), [14, 15, 15, 15])
     assert found.repeatable and found.sure.min() > 0.7 and found.halves > 0.95
     assert found.shares.sum() == pytest.approx(1)
     assert found.agreement[4] > 0.99 and found.silhouette[4] > found.null[4]
-    assert "4 kinds" in repr(found)
-    assert plots.kinds(found).axes
+    assert found.neurons == tuple(index for index in range(60) if index != 7)
+    assert found.conditions == tuple(PAIRED)
+    assert "59 neurons (rows) in 24 conditions (columns): 4 kinds of neurons\n" in repr(found)
+    for words in ("1: all", "2: A, B", "3: A, C", "4: B, C"):
+        assert f"gate {words}\n" in repr(found) + "\n"
+    left = plots.kinds(found).axes[0]
+    assert [tick.get_text() for tick in left.get_xticklabels()] == ["A", "B", "C"]
 
 
 def test_activity_is_the_mean_over_trials_whatever_holds_them():
     counts, labels, _ = single_trials()
-    names = [f"unit {index}" for index in range(counts.shape[1])]
-    frame = pd.DataFrame(counts, columns=names)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that all neurons are on
-        plain = discovery.activity_by_condition(counts, labels)
-        for table, by in ((frame, pd.Series(labels)), (frame.assign(item=labels), "item")):
-            recording = discovery.activity_by_condition(table, by)
-            np.testing.assert_allclose(recording.activity, plain.activity)
-            assert list(recording.neurons) == names
+    names = [f"unit {index}" for index in range(len(counts))]
+    frame = pd.DataFrame(counts.T, columns=names)
+    plain = discovery.activity_by_condition(counts, labels)
+    for table, by in ((frame, pd.Series(labels)), (frame.assign(item=labels), "item")):
+        recording = discovery.activity_by_condition(table, by)
+        np.testing.assert_allclose(recording.activity, plain.activity)
+        assert list(recording.neurons) == names
     np.testing.assert_allclose(plain.activity, frame.groupby(labels).mean().T)
     np.testing.assert_allclose(np.mean(plain.halves(np.random.default_rng(0)), 0), plain.activity)
 
 
+def test_labels_are_tuples_columns_or_a_table():
+    counts, labels, _ = single_trials()
+    pairs = [PAIRED[label] for label in labels]
+    columns = pd.DataFrame(pairs, columns=["context", "item"])
+    frame = pd.concat([pd.DataFrame(counts.T, columns=map(str, range(60))), columns], axis=1)
+    plain = discovery.activity_by_condition(counts, labels)
+    for trials, given in (
+        (counts, pairs),
+        (counts, columns),
+        (counts, columns.to_numpy()),
+        (counts, pd.MultiIndex.from_tuples(pairs)),
+        (frame, ["context", "item"]),
+    ):
+        recording = discovery.activity_by_condition(trials, given)
+        assert recording.conditions == tuple(PAIRED)
+        np.testing.assert_array_equal(recording.activity, plain.activity)
+    one_column = discovery.activity_by_condition(counts, columns[["item"]])
+    assert one_column.conditions == tuple(range(8))
+
+
 def test_gaps_and_silent_neurons_are_named():
     counts, labels, before = single_trials()
-    counts[::7, 3] = np.nan
-    counts[labels == 2, 4] = np.nan
-    counts[:, 5] = 0
+    before = before.astype(float)
+    counts[3, ::7] = np.nan
+    before[3, ::7] = np.nan
+    counts[4, labels == 2] = np.nan
+    counts[5] = 0
+    before[6] = np.nan
     recording = discovery.activity_by_condition(counts, labels, before)
-    assert (recording.silent, recording.incomplete) == ((5,), (4,))
+    assert (recording.silent, recording.incomplete) == ((5,), (4, 6))
     assert 3 in recording.neurons and np.isfinite(recording.activity).all()
     assert "never on: 5" in repr(recording)
-    expected = np.nanmean(counts[labels == 0, 3]) - before[:, 3].mean()
-    error = 2 * before[:, 3].std(ddof=1) / np.sqrt(np.isfinite(counts[labels == 0, 3]).sum())
+    expected = np.nanmean(counts[3, labels == 0]) - np.nanmean(before[3])
+    error = 2 * np.nanstd(before[3], ddof=1) / np.sqrt(np.isfinite(counts[3, labels == 0]).sum())
     assert recording.activity[3, 0] == pytest.approx(expected - error)
+
+
+def test_a_table_of_baselines_is_read_by_name():
+    counts, labels, before = single_trials()
+    names = [f"unit {index}" for index in range(len(counts))]
+    frame, earlier = (pd.DataFrame(array.T, columns=names) for array in (counts, before))
+    plain = discovery.activity_by_condition(counts, labels, before)
+    for given in (earlier, earlier[names[::-1]]):
+        recording = discovery.activity_by_condition(frame, labels, given)
+        np.testing.assert_array_equal(recording.activity, plain.activity)
+    means = discovery.activity_by_condition(counts, labels, before.mean(axis=1))
+    named = discovery.activity_by_condition(frame, labels, earlier[names[::-1]].mean())
+    np.testing.assert_allclose(named.activity, means.activity)
+    with pytest.raises(ValueError, match="baseline"):
+        discovery.activity_by_condition(frame, labels, earlier[names[:5]])
 
 
 def test_z_scores_need_a_threshold():
     counts, labels, _ = single_trials()
-    scores = (counts - counts.mean(axis=0)) / counts.std(axis=0)
+    scores = (counts.T - counts.mean(axis=1)) / counts.std(axis=1)
     with pytest.raises(ValueError, match="threshold"):
-        discovery.activity_by_condition(scores, labels)
-    recording = discovery.activity_by_condition(scores, labels, threshold=-0.5)
-    assert recording.activity.shape == (60, 24)
+        discovery.activity_by_condition(scores.T, labels)
+    recording = discovery.activity_by_condition(scores.T, labels, threshold=-0.5)
+    halves = np.mean(recording.halves(np.random.default_rng(0)), 0)
+    np.testing.assert_allclose(halves, recording.activity)
 
 
-def test_a_missing_baseline_and_single_trials_are_warned_about():
+def test_trials_in_rows_are_refused():
     counts, labels, _ = single_trials()
-    with pytest.warns(UserWarning, match="baseline"):
-        discovery.activity_by_condition(counts + 1, labels)
+    with pytest.raises(ValueError, match=r"labels: .*transpose"):
+        discovery.activity_by_condition(counts.T, labels)
+
+
+def test_single_trials_without_standard_errors_are_warned_about():
+    counts, labels, _ = single_trials()
     with pytest.warns(UserWarning, match="standard error"):
-        discovery.activity_by_condition(counts[:24], labels[:24], baseline=3.0)
+        discovery.activity_by_condition(counts[:, :24], labels[:24], baseline=3.0)
+
+
+def test_suppressed_neurons_are_on_below_their_baseline():
+    counts, labels, before = single_trials(1 - CONTEXTS[1:])
+    with pytest.raises(ValueError, match="suppressed"):
+        discovery.activity_by_condition(counts, labels, suppressed=True)
+    high = np.random.default_rng(1).poisson(15, counts.shape)
+    recording = discovery.activity_by_condition(counts, labels, high, suppressed=True)
+    with pytest.warns(UserWarning, match="45 neurons"):
+        found = discovery.find(recording, resamples=1)
+    assert as_set(found.gates) == as_set(CONTEXTS[1:])
+    level = discovery.activity_by_condition(counts, labels, threshold=9, suppressed=True)
+    np.testing.assert_allclose(level.activity[:, 0], 9 - counts[:, labels == 0].mean(axis=1))
+
+
+def test_a_gate_that_is_always_on_is_warned_about_and_a_threshold_helps():
+    """Rates far above their baseline in every condition, as where neurons are never silent."""
+    counts, labels, before = single_trials(CONTEXTS[1:], neurons=20)
+    for baseline in (None, before):
+        recording = discovery.activity_by_condition(counts + 10, labels, baseline)
+        with pytest.warns(UserWarning, match="on in all"):
+            assert discovery.find(recording, resamples=1).gates.all()
+    means = (counts + 10).mean(axis=1)
+    recording = discovery.activity_by_condition(counts + 10, labels, threshold=means)
+    with pytest.warns(UserWarning, match="6 trials"):
+        found = discovery.find(recording, resamples=1)
+    assert as_set(found.gates) == as_set(CONTEXTS[1:])
+
+
+@pytest.mark.parametrize(
+    ("activity", "reason"),
+    [
+        (half_waves(80, 24, features=24, seed=1), "do not repeat"),
+        (np.repeat([[1, 0, 1, 1]], 60, axis=0), "one pattern"),
+        (half_waves(200, 10, features=3, seed=5), "silhouette"),
+    ],
+)
+def test_without_kinds_no_neuron_is_sure_and_the_reason_is_said(activity, reason):
+    found = discovery.find(activity, resamples=1)
+    assert not found.repeatable and np.isnan(found.sure).all()
+    assert reason in found.reason and found.reason in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("planted", "neurons", "said"),
+    [
+        (CONTEXTS, 12, "48 neurons"),
+        (np.eye(8)[:4], 20, "8 conditions"),
+        (np.repeat(CONTEXTS, 10, axis=1), 20, "transpose"),
+    ],
+)
+def test_what_so_small_a_recording_cannot_tell_is_said(planted, neurons, said):
+    activity = np.repeat(planted, neurons, axis=0)
+    with pytest.warns(UserWarning, match=said):
+        discovery.discover(activity)
 
 
 def test_the_job_of_a_neuroscientist_runs(tmp_path, monkeypatch, capsys):

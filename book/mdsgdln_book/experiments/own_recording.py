@@ -1,5 +1,7 @@
 """Simulated recordings of neurons with known gates: firing rates with Poisson noise."""
 
+import warnings
+
 import numpy as np
 
 from mdsgdln import discovery, gates, sweeps
@@ -35,7 +37,9 @@ def above_noise(evoked, before, trials: int):
 
 def find(neurons: int, trials: int, seed: int, known: bool = True):
     """Return the gates found in one simulated recording."""
-    return discovery.discover(above_noise(*simulate(neurons, trials, seed, known), trials))
+    activity = above_noise(*simulate(neurons, trials, seed, known), trials)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # 25 neurons are few
+        return discovery.discover(activity)
 
 
 def experiment(neurons: int, trials: int, seed: int) -> dict:

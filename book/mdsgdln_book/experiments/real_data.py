@@ -1,5 +1,6 @@
 """Digits: a ReLU network, and gated networks with some of its gates that try to imitate it."""
 
+import warnings
 from functools import cache
 from typing import NamedTuple
 
@@ -187,7 +188,8 @@ def gates_by_name(network: str, relu: Trained, data: Data, seed: int) -> Gates:
         ones = [np.ones((1, part.num_samples)) for part in (data.train, data.test)]
         return Gates(*ones, np.array([HIDDEN]))
     if kind == "discovered":
-        return gates_of(relu, discovery.discover(relu.patterns[0], relu.mass))
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # many samples
+            return gates_of(relu, discovery.discover(relu.patterns[0], relu.mass))
     gates = clustered(relu, int(number), kind == "soft")
     control = {"shuffled": shuffled, "half-spaces": half_spaces}.get(kind)
     return gates if control is None else control(gates, data, seed)

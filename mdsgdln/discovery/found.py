@@ -63,6 +63,16 @@ class Found:
         """Whether there are kinds."""
         return not self.reason
 
+    @property
+    def on_for(self) -> list[str]:
+        """Conditions that each gate is on for, in words: ``["gate 1: all", "gate 2: A, B"]``.
+
+        If labels are tuples and the gate depends on one of their entries alone, its values say it.
+        """
+        names = self.conditions or range(self.gates.shape[1])
+        words = [in_words(gate, names) for gate in self.gates]
+        return [f"gate {index}: {text}" for index, text in enumerate(words, 1)]
+
     def __repr__(self) -> str:
         neurons, conditions = self.activity.shape
         verdict = f"{len(self.gates)} kinds of neurons" if self.repeatable else "no kinds"
@@ -76,12 +86,7 @@ class Found:
             sure = str((self.sure[own] >= SURE).sum()) if self.repeatable else "–"
             row = f"{index + 1:4d} {gate.sum():4d}/{len(gate):<3d}{own.sum():7d} {share:6.0%}"
             lines.append(f"{row} {sure:>5}")
-        if self.conditions:
-            lines += ["", "where it is on"]
-            lines += [
-                f"gate {index}: {in_words(gate, self.conditions)}"
-                for index, gate in enumerate(self.gates, 1)
-            ]
+        lines += ["", "on for", *self.on_for] if self.conditions else []
         lines += ["", "clusters  agreement  silhouette  null"]
         lines += [
             f"{number:8d} {self.agreement[number]:10.1%} {self.silhouette[number]:11.2f} "
@@ -137,8 +142,8 @@ def find(
     3. *How many?* The number that is farthest above its surrogates, or the last of those above 0.8;
        and then the next ones as long as repetitions agree on 99 % of the entries.
 
-    With fewer than 50 neurons, or with 8 conditions or fewer, kinds are also found where there are
-    none. Then and otherwise, a neuron is of its kind from ``sure >= 0.95`` on.
+    A neuron that has no kind hardly reaches ``sure >= 0.95``. With fewer than 50 neurons, or with 8
+    conditions or fewer, kinds are also found where there are none, and neurons are sure of them.
 
     The answer depends neither on the order of the neurons nor on random numbers from outside.
 
@@ -218,7 +223,7 @@ def _caveats(
     conditions, kinds, said = activity.shape[1], len(gates) > 1, []
     if conditions > len(activity):
         said.append(
-            f"more conditions ({conditions}) than neurons ({len(activity)}): neurons are rows and "
+            f"More conditions ({conditions}) than neurons ({len(activity)}): neurons are rows and "
             "conditions are columns; if it is the other way round here, transpose the activity."
         )
     if kinds and (neurons < FEW_NEURONS or conditions <= FEW_CONDITIONS):
@@ -234,7 +239,7 @@ def _caveats(
         )
     if not kinds and gates.all():
         said.append(
-            f"one gate, on in all {conditions} conditions: where neurons never fall silent nothing "
+            f"One gate, on in all {conditions} conditions: where neurons never fall silent nothing "
             "tells them apart. Subtract a baseline, or a threshold such as each neuron's mean."
         )
     return tuple(said)

@@ -103,8 +103,8 @@ def activity_by_condition(
         threshold: what counts as silence above the baseline, a number or one for each neuron.
             Needed for data with entries below 0, such as z-scores, whose zero is the mean and no
             silence. Where nothing is known of silence, or neurons never fall silent, each neuron's
-            own mean tells more from less active; but neurons that are always on are then taken as
-            on at random.
+            own mean tells more from less active. That takes neurons that fire about alike wherever
+            they are on; those that are on everywhere are then on at random.
         suppressed: whether to look for what is *below* the baseline, or below the threshold, as
             far as otherwise for what is above it.
 
@@ -167,8 +167,8 @@ def _table(
             if not unknown:
                 labels = trials[columns]
                 trials = trials[[column for column in trials.columns if column not in columns]]
-            elif isinstance(labels, str):
-                raise ValueError(f"labels: expected a column of the trials, got {labels!r}")
+            elif len(columns) != len(trials):
+                raise ValueError(f"labels: expected columns of the trials, got {unknown!r:.80}")
         names = list(trials.columns)
         trials = trials.to_numpy().T
     try:

@@ -139,8 +139,8 @@ def decision(seed: int) -> dict:
     }
 
 
-def discovered(activity, weights) -> np.ndarray:
-    """Return the gates that are found, knowing that eight conditions are few."""
+def discovered(activity, weights=None) -> np.ndarray:
+    """Return the gates that are found, knowing that neurons, conditions or trials are few."""
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         return discovery.discover(activity, weights)
 

@@ -134,6 +134,15 @@ def errors(case: Case, gates, recording: Recording) -> tuple[float, float]:
     return reln.deviation(losses, recording.losses), float(error)
 
 
+def discovered(activity, weights=None) -> np.ndarray:
+    """Return the gates that are found, knowing that some recordings are small or always on.
+
+    XOR has four samples, ten neurons are few, and without a threshold noise is never silent.
+    """
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        return discovery.discover(activity, weights)
+
+
 def experiment(case: str, seed: int) -> dict:
     """Return errors and numbers of pathways of Algorithm 1, K = 2 … 12, and of ``discover``."""
     recording, results = record(CASES[case], seed), {}
@@ -142,8 +151,7 @@ def experiment(case: str, seed: int) -> dict:
         measured = [errors(CASES[case], gates, recording) for gates in clustered]
         results[f"{name}_deviation"], results[f"{name}_output"] = np.transpose(measured)
         results[f"{name}_pathways"] = np.array([len(gates) for gates in clustered])
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # XOR: four samples
-        gates = discovery.discover(recording.activity, recording.weights)
+    gates = discovered(recording.activity, recording.weights)
     results["deviation"], results["output"] = errors(CASES[case], gates, recording)
     results["pathways"] = len(gates)
     results["gates"] = np.pad(gates, ((0, discovery.MOST_PATHWAYS - len(gates)), (0, 0)))
@@ -193,12 +201,11 @@ def from_parts(case: str, seed: int) -> dict:
     found["binary"] = []
     for neurons, flipped, known in SPOILED:
         seen, weights = spoiled(recording, hidden, neurons, flipped)
-        found["binary"].append(discovery.discover(seen, weights if known else None))
+        found["binary"].append(discovered(seen, weights if known else None))
     rng = np.random.default_rng(0)
     seen, _ = spoiled(recording, hidden, 100, 0.0)
     rates = seen * rng.gamma(4, 1 / 4, seen.shape) + NOISE * rng.standard_normal(seen.shape)
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # all on without one
-        found["rates"] = [discovery.discover(rates - threshold) for threshold in THRESHOLDS]
+    found["rates"] = [discovered(rates - threshold) for threshold in THRESHOLDS]
     by_time = recording.activity.reshape(-1, hidden, recording.activity.shape[1])
     parts = np.array_split(by_time.astype(float), 2, axis=1)
     halves = [discovery.discover(part.reshape(-1, part.shape[2])) for part in parts]

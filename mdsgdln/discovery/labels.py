@@ -54,7 +54,7 @@ def in_words(gate: Int[np.ndarray, " P"], names: Sequence[Hashable]) -> str:
         return "all"
     for position in range(min(len(_entries(name)) for name in names)):
         values, others = ({_entries(name)[position] for name in part} for part in (on, off))
-        if not values & others:
+        if len(values) < len(on) and not values & others:
             return listed(sorted(values))
     return f"all but {listed(off)}" if len(off) < len(on) else listed(on)
 

@@ -11,7 +11,7 @@ from mdsgdln import _checks as checks
 from mdsgdln.discovery import Found
 from mdsgdln.plots.appearance import COLOURS, GATES, panels
 
-MOST_NAMES = 30  # below an axis
+MOST_NAMES = 16  # below an axis
 
 
 def kinds(found: Found, x_label: str = "condition") -> Figure:
@@ -21,7 +21,7 @@ def kinds(found: Found, x_label: str = "condition") -> Figure:
     the gates and the share of the weight that each holds. Right, over the number of clusters, the
     agreement of repetitions, and the silhouette against that of recordings without kinds.
 
-    Conditions are named where the recording names them: each of up to 30, or, if their labels are
+    Conditions are named where the recording names them: each of up to 16, or, if their labels are
     tuples, the runs of their first entries.
 
     Args:

@@ -11,6 +11,7 @@ import pytest
 from bad_input import BAD_INPUT
 
 from mdsgdln import discovery, gates, plots, tasks
+from mdsgdln.discovery.labels import in_words
 
 mpl.use("Agg")
 
@@ -307,6 +308,20 @@ def test_labels_are_tuples_columns_or_a_table():
         discovery.activity_by_condition(frame, ["context", "itme"])
     one_column = discovery.activity_by_condition(counts, columns[["item"]])
     assert one_column.conditions == tuple(range(8))
+
+
+@pytest.mark.parametrize(
+    ("gate", "names", "words"),
+    [
+        ([1, 1, 1, 0], ["a", "b", "c", "d"], "all but d"),
+        ([1, 0, 0, 1], ["a", "b", "c", "d"], "a, d"),
+        ([1, 1, 0, 0], [("x", 1), ("x", 2), ("y", 1), ("y", 2)], "x"),
+        ([1, 1, 1, 0], [("x", 1), ("x", 2), ("y", 1), ("y", 2)], "all but y 2"),
+        ([1] * 20 + [0] * 20, range(40), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (20)"),
+    ],
+)
+def test_a_gate_is_said_in_words(gate, names, words):
+    assert in_words(np.array(gate), names) == words
 
 
 def test_gaps_and_silent_neurons_are_named():

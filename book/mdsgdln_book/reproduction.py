@@ -26,8 +26,7 @@ from mdsgdln_book import comparison, dependencies, tables
 from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT
 from mdsgdln_book.references import REFERENCES, chapters
 
-CORES = 2
-TIMEOUT = 600  # seconds a cell may take
+CORES, TIMEOUT = 2, 600  # seconds a cell may take
 BUILD = ROOT / "_build/reproduce"
 
 
@@ -53,8 +52,8 @@ def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
 
 def code() -> str:
     """Return a short name of what computes tables, but for comments."""
-    modules = [*(ROOT / "mdsgdln").rglob("*.py"), *(PACKAGE / "experiments").rglob("*.py")]
-    files = [*sorted(modules), ROOT / "requirements.txt"]
+    files = [*(ROOT / "mdsgdln").rglob("*.py"), *(PACKAGE / "experiments").rglob("*.py")]
+    files = sorted([*files, ROOT / "requirements.txt"])
     return short(dependencies.content(path).encode() for path in files)
 
 
@@ -81,28 +80,25 @@ def prepare(folder: Path, names: Sequence[str]) -> list[str]:
 def compare(folder: Path, chapter: str) -> str:
     """Execute a chapter on the tables of a folder; return what differs from its reference."""
     reference = REFERENCES / f"{chapter}.ipynb"
-    files = [*PACKAGE.rglob("*.py"), *folder.glob("*.json*"), BOOK / "claims.yml", reference]
+    files = [*PACKAGE.rglob("*.py"), *folder.glob("*.json*"), *BOOK.glob("*.yml"), reference]
     same = folder / "same" / f"{chapter}-{short(path.read_bytes() for path in sorted(files))}"
-    if same.exists():
-        return ""
-    command, there = comparison.command([reference], timeout=TIMEOUT), {ELSEWHERE: str(folder)}
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | there, capture_output=True, text=True)
-    if done.returncode:
-        return done.stdout + done.stderr
-    same.parent.mkdir(exist_ok=True)
-    same.touch()
+    if not same.exists():
+        command, there = comparison.command([reference], timeout=TIMEOUT), {ELSEWHERE: str(folder)}
+        options = {"env": os.environ | there, "capture_output": True, "text": True}
+        done = subprocess.run(command, cwd=ROOT, **options)
+        if done.returncode:
+            return done.stdout + done.stderr
+        same.parent.mkdir(exist_ok=True)
+        same.touch()
     return ""
 
 
 def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     """Recompute tables, all or these, and execute chapters on them; return what came out."""
-    for given, known in ((names, tables.every()), (pages, chapters())):
-        if unknown := set(given) - known.keys():
-            raise ValueError(f"expected some of {list(known)}, got {sorted(unknown)}")
     folder = BUILD / (code() + "-part" * bool(names))
     names, pages = names or list(tables.every()), pages or list(chapters())
     taken, there = prepare(folder, names), {ELSEWHERE: str(folder)}
-    command = [sys.executable, "-m", "mdsgdln_book.reproduction", "fill"]
+    command = [sys.executable, "-m", "mdsgdln_book.reproduction", "fill"]  # what the folder lacks
     subprocess.run(command, cwd=ROOT, env=os.environ | there, check=True)
     differ = {}
     with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
@@ -127,8 +123,8 @@ def main(arguments: Sequence[str]) -> int:
     """Do what the command line says; 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="python -m mdsgdln_book.reproduction")
     parser.add_argument("command", choices=["fill", "all"])
-    parser.add_argument("--tables", nargs="*", default=[])
-    parser.add_argument("--chapters", nargs="*", default=[])
+    for option, known in (("--tables", tables.every()), ("--chapters", chapters())):
+        parser.add_argument(option, nargs="*", default=[], metavar="NAME", choices=list(known))
     given = parser.parse_args(arguments)
     if given.command == "fill":
         for name in given.tables or tables.every():

@@ -26,8 +26,7 @@ class Table:
     Attributes:
         experiment: takes a setting's values by name and returns {name: number or array}.
         settings: the runs, as from ``sweeps.grid``.
-        row: the run that the tests repeat, by its number: a cheap one, whose results other
-            processors find to half a per cent, too.
+        row: number of the run that the tests repeat, which is cheap and survives other processors.
         available: whether the data that the runs read are on this machine; where they are not, the
             table is neither filled nor recomputed.
     """
@@ -90,11 +89,10 @@ def load(name: str) -> pd.DataFrame:
     Raises:
         ValueError: as ``rows``.
     """
+    runs = zip(find(name).settings, rows(name), strict=True)
     return pd.DataFrame(
-        [
-            {**setting, **dict(sorted(row["results"].items())), "failed": row["failed"]}
-            for setting, row in zip(find(name).settings, rows(name), strict=True)
-        ]
+        {**setting, **dict(sorted(row["results"].items())), "failed": row["failed"]}
+        for setting, row in runs
     )
 
 

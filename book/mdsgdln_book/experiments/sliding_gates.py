@@ -244,7 +244,7 @@ MARGINS = [f"xor {margin}" for margin in (0.1, 0.3, 0.5, 1, 1.5, 2.5)]
 
 TABLES = {
     "sliding_steps": Table(steps, sweeps.grid(task=COMPARED), row=4),
-    "sliding_halved": Table(halved, sweeps.grid(task=KNOWN), row=2),
+    "sliding_halved": Table(halved, sweeps.grid(task=KNOWN), row=0),
     "sliding_law": Table(law, sweeps.grid(task=LAW, scale=[1e-6, 1e-4, 1e-2]), row=11),
     "sliding_law_long": Table(
         partial(law, fraction=HALVED[0]),
@@ -255,6 +255,6 @@ TABLES = {
     "sliding_moments": Table(
         moments,
         [*sweeps.grid(task=MARGINS, seed=[0]), *sweeps.grid(task=["trees 3"], seed=range(5))],
-        row=3,
+        row=0,
     ),
 }

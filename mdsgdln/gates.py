@@ -21,13 +21,13 @@ def __dir__() -> list[str]:
 
 
 def context_gates(
-    num_items: int, num_contexts: int, subsets: Iterable[Iterable[int]]
+    num_contexts: int, num_items: int, subsets: Iterable[Iterable[int]]
 ) -> Float[np.ndarray, "K P"]:
     """Return one gate per subset of contexts, on for every item in those contexts (MHS §4).
 
     Args:
-        num_items: n.
-        num_contexts: C; samples are in context-major order, P = n C, as in ``tasks.contextual``.
+        num_contexts: C.
+        num_items: n; samples are in context-major order, P = n C, as in ``tasks.contextual``.
         subsets: contexts in which each pathway is on, numbered from 0.
 
     Raises:

@@ -108,5 +108,5 @@ def contextual_pathways(
     subsets = [range(num_contexts), *combinations(range(num_contexts), subset_size)]
     masks = np.ones((len(subsets), len(task.inputs)))
     masks[1:, num_items:] = 0
-    gates = context_gates(num_items, num_contexts, subsets)
+    gates = context_gates(num_contexts, num_items, subsets)
     return pathways(task, gates, num_hidden, masks)

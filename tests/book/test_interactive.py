@@ -230,7 +230,7 @@ def test_contextual_modes_for_other_sizes(javascript, contexts, size):
     task = tasks.contextual(contexts, items)
     fit = np.asarray(task.targets) @ np.linalg.pinv(task.inputs) @ np.asarray(task.inputs)
     residual = tasks.Task(task.inputs, task.targets - fit)
-    chosen = gates.context_gates(items, contexts, combinations(range(contexts), size))
+    chosen = gates.context_gates(contexts, items, combinations(range(contexts), size))
     masks = np.tile(np.arange(items + contexts) < items, (len(chosen), 1))
     network = networks.pathways(residual, chosen, items - 1, masks)
     modes = theory.pathway_modes(network, residual)

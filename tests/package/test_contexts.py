@@ -31,12 +31,12 @@ def all_but_one(task, num_contexts, num_items):
     subsets = [set(range(num_contexts)) - {context} for context in range(num_contexts)]
     masks = np.zeros((num_contexts, len(task.inputs)))
     masks[:, :num_items] = 1
-    chosen = gates.context_gates(num_items, num_contexts, subsets)
+    chosen = gates.context_gates(num_contexts, num_items, subsets)
     return networks.pathways(task, chosen, num_items - 1, masks)
 
 
 def test_context_gates_are_context_major():
-    chosen = gates.context_gates(2, 3, [range(3), (0, 2), [1]])
+    chosen = gates.context_gates(3, 2, [range(3), (0, 2), [1]])
     np.testing.assert_array_equal(chosen, [[1] * 6, [1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]])
 
 
@@ -232,7 +232,7 @@ NEURONS = networks.GatedNetwork(
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: gates.context_gates(4, 3, [[3]]), "subsets"),
+        (lambda: gates.context_gates(3, 4, [[3]]), "subsets"),
         (lambda: networks.contextual_pathways(CONTEXTUAL, 5, 2, 5), "num_contexts"),
         (lambda: networks.contextual_pathways(CONTEXTUAL, 3, 4, 5), "subset_size"),
         (lambda: theory.learning_time(4, 4), "subset_size"),

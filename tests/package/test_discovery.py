@@ -15,7 +15,7 @@ from mdsgdln.discovery.labels import in_words
 
 mpl.use("Agg")
 
-CONTEXTS = gates.context_gates(8, 3, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
+CONTEXTS = gates.context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
 FOUR = gates.context_gates(4, 4, [range(4), (0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)])
 SINGLES = np.eye(4, dtype=int)
 PAIRS = np.array([[1, 1, 0, 0], [0, 0, 1, 1]])

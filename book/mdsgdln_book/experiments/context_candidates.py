@@ -186,7 +186,7 @@ def patterns_of_neurons(case: str, scale: float, seed: int) -> dict:
     """
     task, rate, network = setup(case)
     subsets = [list(combinations(range(3), k)) for k in (1, 2, 3)]
-    ideal = [gates.context_gates(NUM_ITEMS, 3, some) for some in subsets]
+    ideal = [gates.context_gates(3, NUM_ITEMS, some) for some in subsets]
 
     def shares(weights):
         norm = discovery.importance(*weights)

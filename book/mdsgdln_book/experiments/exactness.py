@@ -150,7 +150,7 @@ def all_but_one(task, num_contexts, num_hidden, cost):
     subsets += [[c for c in range(num_contexts) if c != off] for off in range(num_contexts)]
     masks = np.ones((num_contexts + 1, len(task.inputs)))
     masks[1:, NUM_ITEMS:] = 0
-    on = np.array(gates.context_gates(NUM_ITEMS, num_contexts, subsets), float)
+    on = np.array(gates.context_gates(num_contexts, NUM_ITEMS, subsets), float)
     on[1:] *= cost
     return networks.pathways(task, on, num_hidden, masks)
 

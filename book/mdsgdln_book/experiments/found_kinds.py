@@ -36,7 +36,7 @@ def candidates(num_contexts: int) -> np.ndarray:
     """Return the gates of the candidate ReLN: all contexts, and all but one."""
     contexts = range(num_contexts)
     return gates.context_gates(
-        ITEMS, num_contexts, [contexts, *combinations(contexts, num_contexts - 1)]
+        num_contexts, ITEMS, [contexts, *combinations(contexts, num_contexts - 1)]
     )
 
 

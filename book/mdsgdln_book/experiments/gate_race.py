@@ -41,7 +41,7 @@ def race(num_items: int, num_contexts: int, num_hidden: int = 1):
     subsets = [range(num_contexts), *context_subsets(num_contexts)]
     masks = np.ones((len(subsets), len(task.inputs)))
     masks[1:, num_items:] = 0  # contextual pathways see the items only
-    on = gates.context_gates(num_items, num_contexts, subsets)
+    on = gates.context_gates(num_contexts, num_items, subsets)
     return task, networks.pathways(task, on, num_hidden, masks)
 
 

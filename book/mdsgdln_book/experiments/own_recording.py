@@ -8,7 +8,7 @@ from mdsgdln import discovery, gates, sweeps
 from mdsgdln_book.tables import Table
 
 ITEMS, CONTEXTS = 8, 3
-TRUTH = gates.context_gates(ITEMS, CONTEXTS, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
+TRUTH = gates.context_gates(CONTEXTS, ITEMS, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
 BASELINE, WINDOW = 5.0, 0.5  # spikes per second before the stimulus, seconds counted
 
 

@@ -53,7 +53,7 @@ def decaying(kind: str, cost: float, scale: float) -> dict:
     contexts = range(num_contexts)  # all of them are the common pathway, the last one
     subsets = [s for size in contexts for s in combinations(contexts, size + 1)]
     sizes = np.array([len(subset) for subset in subsets])
-    on = np.repeat(gates.context_gates(NUM_ITEMS, num_contexts, subsets), HIDDEN, axis=0)
+    on = np.repeat(gates.context_gates(num_contexts, NUM_ITEMS, subsets), HIDDEN, axis=0)
     seen = np.ones((len(on), len(inputs)))
     seen[:-HIDDEN, NUM_ITEMS:] = 0  # the others see the items only
     paying = {"uniform": 1 + 0 * sizes, "contextual": sizes * (sizes < num_contexts), "all": sizes}

@@ -16,7 +16,7 @@ def experiment(case: str, seed: int) -> dict:
     two contexts. ``common``: whether a gate is on for every sample.
     """
     recording = record(CASES[case]._replace(sampled=100), seed)
-    published = gates.context_gates(8, 3, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
+    published = gates.context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
     found = [discovery.cluster(recording.activity, number) for number in NUMBERS]
     return {
         "wrong": np.array([discovery.disagreement(published, some) for some in found]),

@@ -32,7 +32,7 @@ def kinds(states: np.ndarray) -> np.ndarray:
 
 def off_two(states: np.ndarray) -> np.ndarray:
     """Return by how many samples a pattern misses the nearest gate that is on in two contexts."""
-    ideal = gates.context_gates(8, 3, [(0, 1), (0, 2), (1, 2)])
+    ideal = gates.context_gates(3, 8, [(0, 1), (0, 2), (1, 2)])
     wrong = np.where(ideal == 1, -1, 1) == states.reshape(-1, 1, 24)
     return wrong.sum(axis=2).min(axis=1)
 

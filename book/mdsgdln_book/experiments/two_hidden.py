@@ -96,7 +96,7 @@ def layers(structures, weights):
     mass = [shares(first, second), shares(second, third)]
     linear = one @ jnp.linalg.pinv(inputs) @ inputs
     centred = one - one.mean(axis=1, keepdims=True)
-    ideal = gates.context_gates(ITEMS, CONTEXTS, [*SINGLES, *PAIRS, (0, 1, 2)])
+    ideal = gates.context_gates(CONTEXTS, ITEMS, [*SINGLES, *PAIRS, (0, 1, 2)])
     distance = jnp.abs(on[1][:, None] - ideal[None]).sum(axis=2).min(axis=1)
     table = on[1].reshape(-1, CONTEXTS, ITEMS)
     alone = jnp.einsum("hci,hcj->hij", table.astype(int), 1 - table) > 0  # a context i has, j not

@@ -55,7 +55,7 @@ def drops(structures: str) -> tuple[float, float]:
 @cache
 def module_gates(structures: str, modules: str) -> np.ndarray:
     """Return the gates of three modules, pairs of contexts, or of nine, halves of items as well."""
-    pairs = gates.context_gates(ITEMS, CONTEXTS, PAIRS)
+    pairs = gates.context_gates(CONTEXTS, ITEMS, PAIRS)
     if modules == "pairs":
         return np.asarray(pairs, float)
     halves = np.zeros((CONTEXTS, 2, CONTEXTS, ITEMS))

@@ -36,7 +36,7 @@ def modular(subsets=PAIRS, scales=ONE_SCALE):
 
     ``subsets`` are the contexts in which each of its contextual modules is on.
     """
-    rows = gates.context_gates(ITEMS, CONTEXTS, subsets)
+    rows = gates.context_gates(CONTEXTS, ITEMS, subsets)
     names = ["on in " + " and ".join(str(c + 1) for c in subset) for subset in subsets]
     modules = dict(zip(names, rows, strict=True))
     sizes = {"input": 11, "first": HIDDEN, "common": 4 * MODULE}

@@ -166,7 +166,7 @@ def second_drop() -> float:
 @cache
 def modular() -> networks.GatedNetwork:
     """Return the published gated network with fewer neurons."""
-    rows = gates.context_gates(two_hidden.ITEMS, two_hidden.CONTEXTS, PAIRS)
+    rows = gates.context_gates(two_hidden.CONTEXTS, two_hidden.ITEMS, PAIRS)
     modules = {f"pair {index}": row for index, row in enumerate(rows)}
     sizes = {"input": 11, "first": NARROW, "common": 4 * NARROW // 7}
     sizes |= dict.fromkeys(modules, NARROW // 7) | {"output": 60}

@@ -14,6 +14,13 @@ Scalar = float | int | np.number | Array
 Numbers = ArrayLike | Sequence  # whatever jnp.asarray takes; shapes are checked in words
 
 
+def plain(value: Any) -> Any:
+    """Return a table or tensor of another library as an array of NumPy, all else as it is."""
+    if isinstance(value, Array) or not hasattr(value, "__array__"):
+        return value
+    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+
+
 def finite_array(
     name: str, value: Numbers, num_axes: int, axes: str, may_be_empty: bool = False
 ) -> Array:

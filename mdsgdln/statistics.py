@@ -77,11 +77,11 @@ def condensed(task: Task) -> Task:
     checks.known("task", task)
     rows = np.vstack([task.inputs, task.targets])
     if rows.shape[1] <= len(rows):
-        return Task(task.inputs, task.targets, task.node_rows)
+        return task._with(task.inputs, task.targets, None)
     # With mode "r" NumPy returns an array, which its annotations overlook.
     mixed = np.linalg.qr(rows.T, mode="r").T * np.sqrt(len(rows) / task.num_samples)  # type: ignore[attr-defined]
     num_inputs = len(task.inputs)
-    return Task(mixed[:num_inputs], mixed[num_inputs:], task.node_rows)
+    return task._with(mixed[:num_inputs], mixed[num_inputs:], None)
 
 
 def residual(task: Task) -> Task:
@@ -93,7 +93,7 @@ def residual(task: Task) -> Task:
     checks.known("task", task)
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     left_over = targets - targets @ np.linalg.pinv(inputs) @ inputs
-    return Task(task.inputs, left_over, task.node_rows, task.labels)
+    return task._with(task.inputs, left_over, task.labels)
 
 
 def modes(task: Task, tolerance: float = 1e-6) -> Modes:
@@ -221,4 +221,4 @@ def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge
         gate = np.asarray(_path_gate(network, nodes, task.num_samples))
     inputs = np.asarray(task.inputs)[np.array(rows[nodes[0]])] * gate[None, :]
     targets = np.asarray(task.targets)[np.array(rows[nodes[-1]])] * (gate != 0)[None, :]
-    return Task(inputs, targets, labels=task.labels)
+    return Task.from_samples(inputs.T, targets.T, task.labels)

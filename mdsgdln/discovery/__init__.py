@@ -7,18 +7,27 @@ kind, and its gate is what most of them do. Neurons are rows everywhere, samples
 they are, ``discover`` returns their gates alone, and ``cluster`` those of a given number.
 """
 
-from mdsgdln.discovery.clusters import SMALLEST_SHARE, cluster, disagreement, importance
+from mdsgdln.discovery.clusters import (
+    SMALLEST_SHARE,
+    CommonPatterns,
+    cluster,
+    common_patterns,
+    disagreement,
+    importance,
+)
 from mdsgdln.discovery.found import Found, discover, find
 from mdsgdln.discovery.recordings import Recording, activity_by_condition
 from mdsgdln.discovery.repetition import MOST_PATHWAYS
 
 __all__ = [
+    "CommonPatterns",
     "Found",
     "MOST_PATHWAYS",
     "Recording",
     "SMALLEST_SHARE",
     "activity_by_condition",
     "cluster",
+    "common_patterns",
     "disagreement",
     "discover",
     "find",

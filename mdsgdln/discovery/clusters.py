@@ -1,5 +1,7 @@
 """Patterns of on and off, and the gates of a given number of clusters of them."""
 
+from typing import NamedTuple
+
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
@@ -51,6 +53,38 @@ def cluster(
     with one_thread():
         centroids = k_means(patterns, shares, num_clusters, seed)
     return gates_of(centroids) if rounded else centroids[np.argsort(-centroids.sum(axis=1))]
+
+
+class CommonPatterns(NamedTuple):
+    """The patterns of activity that many neurons share.
+
+    Attributes:
+        gates: 1 where on, shape (K, P), the heaviest first.
+        shares: of the weight of all neurons, shape (K,).
+    """
+
+    gates: Int[np.ndarray, "K P"]
+    shares: Float[np.ndarray, " K"]
+
+
+def common_patterns(activity: Numbers, weights: Numbers | None = None) -> CommonPatterns:
+    """Return the patterns of on and off that hold a twentieth of the neurons' weight or more each.
+
+    This counts and clusters nothing, so that neurons share a pattern if they agree on every sample.
+    With a few noiseless conditions that is what ``find`` finds; where ``find`` sees a single gate,
+    this says whether the network has others. No more than twenty patterns can be as common.
+
+    Args:
+        activity: as in ``find``. What is above zero by rounding alone counts as on.
+        weights: importance of each neuron, shape (neurons,); all equal if not given.
+
+    Raises:
+        ValueError: as ``find``.
+    """
+    patterns, shares = distinct(*checked(activity, weights), silent=True)
+    heaviest = np.argsort(-shares)
+    common = heaviest[(shares[heaviest] >= SMALLEST_SHARE) & patterns[heaviest].any(axis=1)]
+    return CommonPatterns(patterns[common].astype(int), shares[common])
 
 
 def one_thread() -> threadpool_limits:

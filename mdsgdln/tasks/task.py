@@ -1,7 +1,9 @@
 """Inputs and targets of a regression task, one sample per column."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +17,10 @@ from mdsgdln._checks import Numbers
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Task:
     """Inputs and targets of a regression task: a pytree of two arrays, its names are static.
+
+    Samples are columns. Where they are rows, as in scikit-learn and PyTorch, ``Task.from_samples``
+    takes them as they are. If both arrays have the same shape and fewer columns than rows, the
+    rows are probably samples, and this warns.
 
     Args:
         inputs: X, shape (N_in, P), one sample per column.
@@ -43,10 +49,16 @@ class Task:
         inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
         targets = checks.finite_array("targets", targets, 2, "(N_out, P)")
         if inputs.shape[1] != targets.shape[1]:
-            rows = inputs.shape[0] == targets.shape[0]
             raise ValueError(
-                f"targets: expected one column per column of inputs, {inputs.shape[1]}, "
-                f"got {targets.shape[1]}" + "; samples are columns: transpose both?" * rows
+                f"targets: expected one column per column of inputs, {inputs.shape[1]}, got "
+                f"{targets.shape[1]}; samples are columns, and Task.from_samples takes rows"
+            )
+        if inputs.shape == targets.shape and len(inputs) > inputs.shape[1] and not node_rows:
+            warnings.warn(
+                f"Task: both arrays have {len(inputs)} rows and {inputs.shape[1]} columns, and "
+                "columns are samples; if rows are, use Task.from_samples(X, Y), and if columns are "
+                "indeed, Task.from_samples(X.T, Y.T)",
+                stacklevel=2,
             )
         checks.instance("node_rows", node_rows, Mapping | None)
         most_rows = max(len(inputs), len(targets))
@@ -59,13 +71,41 @@ class Task:
                 raise ValueError(
                     f"node_rows[{node!r}]: expected rows below {most_rows}, got {rows!r}"
                 )
-        if labels is not None:
-            checks.several("labels", labels, inputs.shape[1])
-            labels = tuple(map(str, labels))
+        labels = _names(labels, inputs.shape[1])
         _fill(self, inputs, targets, dict(node_rows or {}) or None, labels)
+
+    @classmethod
+    def from_samples(
+        cls, X: Any, Y: Any, labels: Sequence[str] | np.ndarray | None = None
+    ) -> "Task":
+        """Return the task of samples that are rows, as scikit-learn, PyTorch and tables have them.
+
+        Args:
+            X: inputs, shape (P, N_in); an array, or a table or a tensor that NumPy can read.
+            Y: targets, shape (P, N_out), or (P,) for a single output.
+            labels: a name per sample, for figures.
+
+        Raises:
+            ValueError: wrong number of axes, differing numbers of samples, non-finite entries, or
+                a wrong number of labels.
+        """
+        inputs = checks.finite_array("X", checks.plain(X), 2, "(P, N_in)")
+        targets = checks.real_array("Y", checks.plain(Y), "(P, N_out) or (P,)")
+        targets = targets[:, None] if targets.ndim == 1 else targets
+        targets = checks.finite_array("Y", targets, 2, "(P, N_out) or (P,)")
+        if len(inputs) != len(targets):
+            raise ValueError(f"Y: expected one row per row of X, {len(inputs)}, got {len(targets)}")
+        labels = _names(labels, len(inputs))
+        return _fill(object.__new__(cls), inputs.T, targets.T, None, labels)
 
     def __repr__(self) -> str:
         return f"Task(inputs {np.shape(self.inputs)}, targets {np.shape(self.targets)})"
+
+    def _with(self, inputs: Numbers, targets: Numbers, labels: Sequence[str] | None) -> "Task":
+        """Return the task of other samples whose rows belong to the same nodes."""
+        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
+        targets = checks.finite_array("targets", targets, 2, "(N_out, P)")
+        return _fill(object.__new__(Task), inputs, targets, self.node_rows, labels)
 
     @property
     def num_samples(self) -> int:
@@ -118,6 +158,14 @@ def _sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray | 
     if indices.ndim != 1 or indices.size == 0:
         raise ValueError(f"columns: expected at least one sample, got {columns!r:.80}")
     return indices
+
+
+def _names(labels: Sequence[str] | np.ndarray | None, number: int) -> tuple[str, ...] | None:
+    """Return a text per sample, if there are labels, or raise ``ValueError``."""
+    if labels is None:
+        return None
+    checks.several("labels", labels, number)
+    return tuple(map(str, labels))
 
 
 def _fill(task: Task, inputs, targets, node_rows, labels) -> Task:

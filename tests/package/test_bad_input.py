@@ -214,6 +214,11 @@ def complete(of):
     return faults
 
 
+def each_or_none(good):
+    """As many as something else has, None among them."""
+    return {fault: bad for fault, bad in complete(fitted)(good).items() if fault != "one: none"}
+
+
 def free(good):
     """Nothing is wrong for it: truth values, and text that is only shown."""
     return {}
@@ -339,12 +344,13 @@ GOOD = {
         "num_sharing": 1,
     },
     "networks.from_weights": {
-        "W1": np.ones((2, 3)),
-        "W2": np.ones((4, 2)),
-        "b1": np.ones(2),
+        "weights": [np.ones((2, 3)), np.ones((4, 2))],
+        "biases": [np.ones(2), None],
         "convention": "torch",
         "activation": "relu",
+        "check": (np.ones((1, 3)), np.full((1, 4), 8.0)),
     },
+    "tasks.Task.from_samples": {"X": np.ones((3, 2)), "Y": np.ones(3), "labels": list("abc")},
     "tasks.with_ones": {"task": TASK},
     "training.cross_entropy": {
         "network": LINEAR,
@@ -484,7 +490,7 @@ GOOD = {
     },
     "plots.graph": {"network": GATED, "axes": None, "title": ""},
     "plots.kinds": {"found": FOUND, "x_label": "condition"},
-    "gates.context_gates": {"num_items": 4, "num_contexts": 3, "subsets": [[0, 1], [2]]},
+    "gates.context_gates": {"num_contexts": 3, "num_items": 4, "subsets": [[0, 1], [2]]},
     "gates.is_realisable": {"pattern": np.ones(3), "inputs": np.eye(3)},
     "gates.are_realisable": {"gates": np.ones((2, 3)), "inputs": np.eye(3)},
     "gates.count_realisable": {"num_items": 4, "num_contexts": 3},
@@ -504,6 +510,7 @@ GOOD = {
         "seed": 0,
         "rounded": True,
     },
+    "discovery.common_patterns": {"activity": np.eye(4), "weights": np.ones(4)},
     "discovery.importance": {"incoming": LAYERS[0], "outgoing": LAYERS[1]},
     "discovery.disagreement": {"gates": np.eye(3), "others": np.eye(3)},
     "sweeps.grid": {"seed": [1, 2]},
@@ -551,7 +558,8 @@ KINDS = {
     "tolerance": level, "strengths": rates, "times": times, "singular_values": rates,
     "input_variances": rates, "starts": complete(signed), "modes": thing, "step": level,
     "path_modes": complete(thing), "first": fitted, "second": fitted, "freeze_at": level,
-    "W1": array, "W2": fitted, "b1": fitted, "convention": name, "activation": name,
+    "X": array, "Y": array, "biases": each_or_none, "check": some(thing), "convention": name,
+    "activation": name,
     "reference": fitted, "candidates": some(thing), "measured": many(gaps),
     "predicted": many(gaps), "named": some(gaps), "row_labels": complete(labels),
     "column_labels": complete(labels), "width": positive, "height": positive,
@@ -582,6 +590,8 @@ KINDS |= {
     "theory.faces.inputs": array,
     "theory.mode_trajectory.starts": rates,
     "theory.mode_losses.strengths": array,
+    "discovery.common_patterns.activity": array,
+    "discovery.common_patterns.weights": rates,
     "discovery.discover.weights": rates,
     "discovery.find.weights": rates,
     "discovery.find.activity": array,

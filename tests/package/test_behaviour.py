@@ -1,4 +1,4 @@
-"""One step beside the chapters: rows for columns, lists of layers, names of NumPy, jit."""
+"""One step beside the chapters: lists of layers, names of NumPy, jit."""
 
 import jax
 import numpy as np
@@ -9,14 +9,6 @@ from mdsgdln import gates, networks, statistics, tasks, theory, training
 
 KEY = jax.random.key(0)
 TASK = tasks.semantic(num_items=4)
-
-
-def test_samples_in_rows_are_suspected():
-    with pytest.raises(BAD_INPUT, match="targets: .*transpose"):
-        tasks.Task(TASK.inputs.T[:, :3], TASK.targets.T)
-    with pytest.raises(BAD_INPUT, match="targets: expected one column") as found:
-        tasks.Task(TASK.inputs, TASK.targets[:, :3])
-    assert "transpose" not in str(found.value)
 
 
 @pytest.mark.parametrize("labels", [np.array(list("abcd")), np.arange(4), tuple("abcd")])

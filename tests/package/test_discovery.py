@@ -439,3 +439,10 @@ def test_the_job_of_a_neuroscientist_runs(tmp_path, monkeypatch, capsys):
     runpy.run_path(str(script))
     assert "4 kinds of neurons" in capsys.readouterr().out
     assert (tmp_path / "kinds.pdf").stat().st_size > 1000
+
+
+def test_common_patterns_are_counted():
+    on = np.array([[0, 1, 1]] * 3 + [[1, 0, 0]] * 6 + [[0, 0, 0]] * 90 + [[1, 1, 1]])
+    found = discovery.common_patterns(on * np.arange(1.0, 101)[:, None], [*[4] * 3, *[1] * 97])
+    np.testing.assert_array_equal(found.gates, [[0, 1, 1], [1, 0, 0]])
+    np.testing.assert_allclose(found.shares, [12 / 109, 6 / 109])

@@ -1,5 +1,6 @@
 """Weights of other frameworks: the same outputs, and the same descent on the same clock."""
 
+import copy
 import warnings
 
 import jax
@@ -18,13 +19,14 @@ TASK = tasks.with_ones(tasks.Task(INPUTS, TARGETS))
 RATE, STEPS = 0.3, 20
 
 
-def same(first, bias, second, outputs, losses, convention, factor, descended=None):
-    """Hold a framework's start, outputs and descent against the network of its weights.
+def same(layers, biases, outputs, losses, convention, factor, descended=None):
+    """Hold a framework's start, outputs (rows) and descent against the network of its weights.
 
     ``factor`` is its loss over ours, and ``descended``, if another one, that of its gradient.
     """
-    network, weights = networks.from_weights(first, second, bias, convention)
-    np.testing.assert_allclose(network.apply(weights, TASK.inputs), outputs, atol=1e-6)
+    network, weights = networks.from_weights(
+        layers, biases, convention=convention, check=(INPUTS.T, outputs)
+    )
     step = RATE * (factor if descended is None else descended)
     run = training.train(network, weights, TASK, step, STEPS)
     np.testing.assert_allclose(factor * run.losses, losses, rtol=1e-5)
@@ -32,30 +34,68 @@ def same(first, bias, second, outputs, losses, convention, factor, descended=Non
 
 
 def test_the_layers_are_those_that_were_given():
-    network, (first, second) = networks.from_weights(W1, W2, B1)
+    network, (first, second) = networks.from_weights([W1, W2], [B1, None])
     assert isinstance(network, networks.ReLUNetwork) and network.sizes == (6, 7, 3)
     np.testing.assert_array_equal(first, np.column_stack([W1, B1]))
     np.testing.assert_array_equal(second, W2)
+    deep = [W1.T, W2.T, W2]
     for convention in ("flax", "sklearn"):
-        linear, weights = networks.from_weights(W1.T, W2.T, None, convention, "linear")
-        assert isinstance(linear, networks.LinearNetwork) and linear.sizes == (5, 7, 3)
-        np.testing.assert_array_equal(weights[0], W1)
-        np.testing.assert_array_equal(weights[1], W2)
+        linear, weights = networks.from_weights(deep, convention=convention, activation="linear")
+        assert isinstance(linear, networks.LinearNetwork) and linear.sizes == (5, 7, 3, 7)
+        for layer, given in zip(weights, deep, strict=True):
+            np.testing.assert_array_equal(layer, given.T)
+
+
+def outputs_of(activation, bias=0.0):
+    """Outputs of a network with another activation, samples as rows."""
+    return (W2 @ activation(W1 @ INPUTS + B1[:, None]) + bias).T
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        outputs_of(lambda z: np.maximum(z, 0.01 * z)),
+        outputs_of(np.tanh),
+        outputs_of(lambda z: np.maximum(z, 0), bias=0.01),
+        outputs_of(lambda z: np.maximum(z, 0))[::-1],
+    ],
+    ids=["leaky", "tanh", "output bias", "order"],
+)
+def test_outputs_of_another_network_are_refused(outputs):
+    with pytest.raises(ValueError, match="check: .*activation.*bias.*order"):
+        networks.from_weights([W1, W2], [B1, None], check=(INPUTS.T, outputs))
 
 
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
-        ((W1, W2.T), "W2"),
-        ((W1, W2, B1[:5]), "b1"),
-        ((W1, W2, B1, "keras"), "convention"),
-        ((W1, W2, B1, "torch", "tanh"), "activation"),
-        ((W1.T, W2.T), "W2: expected weights from 5 hidden neurons.*torch"),
+        (([W1, W2.T],), r"weights\[1\]: expected weights from 7 neurons.*torch"),
+        (([W1.T, W2.T],), r"weights\[1\]: expected weights from 5 neurons.*torch"),
+        (([],), "weights"),
+        ((W1, W2), "weights"),
+        (([W1, W2], [B1[:5], None]), r"biases\[0\]"),
+        (([W1, W2], B1), "biases"),
+        (([W1, W2], [B1, np.ones(3)]), r"biases\[1\]: .* does not learn as a bias does"),
     ],
 )
 def test_what_does_not_fit_is_named(arguments, name):
     with pytest.raises(BAD_INPUT, match=name):
         networks.from_weights(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ({"convention": "keras"}, "convention"),
+        ({"activation": "tanh"}, "activation"),
+        ({"check": (INPUTS, outputs_of(np.tanh))}, r"check\[0\]"),
+        ({"check": (INPUTS.T, outputs_of(np.tanh)[:, :2])}, r"check\[1\]"),
+        ({"check": (INPUTS.T, np.zeros((12, 3)))}, r"check\[1\]: .*zeros fit any activation"),
+    ],
+)
+def test_options_that_do_not_fit_are_named(given, name):
+    with pytest.raises(BAD_INPUT, match=name):
+        networks.from_weights([W1, W2], **given)
 
 
 def test_the_ones_are_the_last_input_and_names_stay():
@@ -82,12 +122,13 @@ def test_scikit_learn():
     )
     mlp.partial_fit(INPUTS.T, TARGETS.T)
     mlp.coefs_, mlp.intercepts_ = [W1.T.copy(), W2.T.copy()], [B1.copy(), np.zeros(3)]
-    outputs, losses = mlp.predict(INPUTS.T).T, []
+    layers, biases = [part.copy() for part in mlp.coefs_], [B1, mlp.intercepts_[1].copy()]
+    outputs, losses = mlp.predict(INPUTS.T), []
     for _ in range(STEPS):
         mlp.partial_fit(INPUTS.T, TARGETS.T)
         losses.append(mlp.loss_)
         mlp.intercepts_[1][:] = 0
-    same(W1.T, B1, W2.T, outputs, losses, "sklearn", 1 / 3, 1)
+    same(layers, biases, outputs, losses, "sklearn", 1 / 3, 1)
 
 
 def test_equinox():
@@ -106,8 +147,8 @@ def test_equinox():
         value, gradient = eqx.filter_value_and_grad(loss)(layers)
         losses.append(value)
         layers = eqx.apply_updates(layers, jax.tree.map(lambda g: -RATE * g, gradient))
-    first, second = start
-    same(first.weight, first.bias, second.weight, outputs(start).T, losses, "torch", 1 / 3)
+    parts = [layer.weight for layer in start], [layer.bias for layer in start]
+    same(*parts, outputs(start), losses, "torch", 1 / 3)
 
 
 def test_flax():
@@ -131,13 +172,13 @@ def test_flax():
         np.array(part[...])
         for part in (network.first.kernel, network.first.bias, network.second.kernel)
     )
-    outputs, losses = network(jnp.asarray(INPUTS.T)).T, []
+    outputs, losses = network(jnp.asarray(INPUTS.T)), []
     for _ in range(STEPS):
         value, gradient = nnx.value_and_grad(loss)(network)
         losses.append(value)
         state = nnx.state(network, nnx.Param)
         nnx.update(network, jax.tree.map(lambda w, g: w - RATE * g, state, gradient))
-    same(first, bias, second, outputs, losses, "flax", 2 / 3)
+    same([first, second], [bias, None], outputs, losses, "flax", 2 / 3)
 
 
 def test_pytorch():
@@ -150,21 +191,25 @@ def test_pytorch():
     ).double()
     inputs, targets = (torch.from_numpy(rows.T.copy()) for rows in (INPUTS, TARGETS))
     optimiser = torch.optim.SGD(network.parameters(), lr=RATE)
-    first, bias, second = (part.detach().numpy().copy() for part in network.parameters())
-    outputs, losses = network(inputs).detach().numpy().T, []
+    start = copy.deepcopy(network)
+    losses = []
     for _ in range(STEPS):
         optimiser.zero_grad()
         loss = torch.nn.functional.mse_loss(network(inputs), targets)
         loss.backward()
         optimiser.step()
         losses.append(loss.item())
-    same(first, bias, second, outputs, losses, "torch", 2 / 3)
+    layers = start[0], start[2]
+    parts = [layer.weight for layer in layers], [layer.bias for layer in layers]
+    same(*parts, start(inputs), losses, "torch", 2 / 3)
 
 
 def test_a_linear_network_is_predicted_from_the_weights_of_another_framework():
     task = tasks.with_ones(tasks.semantic("tree", 4))
     first, bias, second = (0.01 * RNG.normal(size=size) for size in ((4, 50), 50, (50, 7)))
-    network, weights = networks.from_weights(first, second, bias, "sklearn", "linear")
+    network, weights = networks.from_weights(
+        [first, second], [bias, None], convention="sklearn", activation="linear"
+    )
     run = training.train(network, weights, task, 0.02, 1000)
     predicted = theory.predict_losses(network, task, weights, run.times)
     np.testing.assert_allclose(predicted, run.losses, rtol=0.05)

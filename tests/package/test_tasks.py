@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from bad_input import BAD_INPUT
 
-from mdsgdln import tasks
+from mdsgdln import statistics, tasks
 from mdsgdln.tasks import Task
 
 
@@ -108,9 +108,34 @@ def test_a_batch_may_be_traced():
     assert task.labels == tuple("wxyz")
 
 
+def test_samples_may_be_rows_as_in_scikit_learn():
+    from sklearn.datasets import load_diabetes, load_linnerud
+
+    data = load_linnerud()
+    task = Task.from_samples(data.data, data.target, labels=list("abcdefghijklmnopqrst"))
+    assert task.num_samples == 20 and task.labels[3] == "d"
+    np.testing.assert_array_equal(task.inputs, data.data.T)
+    np.testing.assert_array_equal(task.targets, data.target.T)
+    frame, column = load_diabetes(as_frame=True, return_X_y=True)
+    np.testing.assert_array_equal(Task.from_samples(frame, column).targets, [column])
+
+
+def test_rows_that_are_probably_samples_are_noticed():
+    data, target = np.ones((20, 3)), np.ones((20, 3))
+    with pytest.warns(UserWarning, match="20 rows and 3 columns.*from_samples"):
+        Task(data, target)
+    columns = Task.from_samples(data.T, target.T)  # said in so many words
+    assert statistics.residual(statistics.condensed(columns)).num_samples == 3
+    with pytest.raises(ValueError, match="from_samples"):
+        Task(data, target[:, :2])
+
+
 @pytest.mark.parametrize(
     ("make", "name"),
     [
+        (lambda: Task.from_samples(np.ones(3), np.ones(3)), "X"),
+        (lambda: Task.from_samples(np.ones((3, 2)), np.ones((2, 3))), "Y: .* 3, got 2"),
+        (lambda: Task.from_samples(np.ones((3, 2)), np.ones(3), labels=["a"]), "labels"),
         (lambda: Task(np.ones(3), np.ones((1, 3))), "inputs"),
         (lambda: Task(np.ones((2, 3)), np.ones((1, 4))), "targets"),
         (lambda: Task(np.ones((2, 3)), np.ones((1, 3)), {"a": slice(0, 5)}), "node_rows"),

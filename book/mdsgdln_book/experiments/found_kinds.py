@@ -131,7 +131,7 @@ def decision(seed: int) -> dict:
     activity = np.maximum(weights[0] @ inputs, 0)
     mass = np.asarray(discovery.importance(*weights))
     kinds = discovered(activity, mass)
-    rows, _ = counted(activity, mass)
+    rows = discovery.common_patterns(activity, mass).gates
     return {
         "kinds": len(kinds),
         "counted": len(rows),
@@ -143,16 +143,6 @@ def discovered(activity, weights=None) -> np.ndarray:
     """Return the gates that are found, knowing that neurons, conditions or trials are few."""
     with warnings.catch_warnings(action="ignore", category=UserWarning):
         return discovery.discover(activity, weights)
-
-
-def counted(activity, weights) -> tuple[np.ndarray, np.ndarray]:
-    """Return patterns with a twentieth of the weight each, the heaviest first, and their shares."""
-    activity, weights = np.asarray(activity), np.asarray(weights)
-    patterns, which = np.unique(activity > 0, axis=0, return_inverse=True)
-    shares = np.bincount(which.ravel(), weights) / weights.sum()
-    order = np.argsort(-shares)
-    chosen = order[(shares[order] >= discovery.SMALLEST_SHARE) & patterns[order].any(axis=1)]
-    return patterns[chosen].astype(int), shares[chosen]
 
 
 TABLES = {

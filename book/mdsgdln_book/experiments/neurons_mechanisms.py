@@ -1,4 +1,4 @@
-"""What might make ReLU networks less mixed: costs, noise, blocks, slowness, and few neurons."""
+"""What might make ReLU networks less mixed: costs, noise, blocks, slowness; and few neurons."""
 
 from functools import partial
 
@@ -32,15 +32,13 @@ def under_mechanism(mechanism: str, level: int, seed: int) -> dict:
     half = jnp.argmax(learned > 0.5)
     unit = SUM_STEP * (strength if mechanism == "learning rate" else 1.0)
     inputs = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS).inputs
+    contexts, samples = effective(weights, inputs)
     return {
         "time": jnp.where(learned.max() > 0.5, unit * EVERY * half, -1.0),
         "left": losses[-1] / losses[0],
-        "learned": learned[-1],
         "specialists": specialists(weights, inputs),
-        "separation": separation(weights, inputs),
-        "on_in": norm_by_contexts(weights, inputs),
-        "contexts": effective(weights, inputs)[0],
-        "samples": effective(weights, inputs)[1],
+        "contexts": contexts,
+        "samples": samples,
     }
 
 
@@ -112,15 +110,13 @@ def by_number(on, mass):
     return mass / mass.sum() @ jax.nn.one_hot(on.sum(axis=1), on.shape[1] + 1)
 
 
-def norm_by_contexts(weights, inputs):
-    """Share of the weight norm of neurons that are on for most items of 0, 1, 2, … contexts."""
-    on = (weights[0] @ inputs > 0).reshape(-1, NUM_CONTEXTS, NUM_ITEMS)
-    return by_number(on.mean(axis=2) > 0.5, discovery.importance(*weights))
-
-
 def specialists(weights, inputs):
-    """Share of neurons for one context in the weight norm of those for one or two."""
-    share = norm_by_contexts(weights, inputs)
+    """Share of neurons for one context in the weight norm of those for one or two.
+
+    A neuron is for the contexts in which it is on for most items.
+    """
+    on = (weights[0] @ inputs > 0).reshape(-1, NUM_CONTEXTS, NUM_ITEMS)
+    share = by_number(on.mean(axis=2) > 0.5, discovery.importance(*weights))
     return share[1] / jnp.maximum(share[1:NUM_CONTEXTS].sum(), 1e-12)
 
 
@@ -135,42 +131,25 @@ def effective(weights, inputs):
     return numbers
 
 
-def separation(weights, inputs):
-    """One less the mean cosine between the item codes of two contexts, each without its mean."""
-    hidden = jax.nn.relu(weights[0] @ inputs).reshape(-1, NUM_CONTEXTS, NUM_ITEMS)
-    code = hidden - hidden.mean(axis=2, keepdims=True)
-    gram = jnp.einsum("hci,hdi->cd", code, code)
-    size = jnp.sqrt(jnp.diag(gram))
-    cosine = gram / (size[:, None] * size)
-    return 1 - cosine[jnp.triu_indices(NUM_CONTEXTS, 1)].mean()
-
-
 def of_width(hidden: int, seed: int) -> dict:
-    """Return what is left of the loss, who is dead, and the deviation of the all-but-one network.
+    """Return what is left of the loss, and the deviation of the all-but-one network.
 
     The gated network has as many neurons in all, at least one per pathway.
     """
     num_steps, sum_step = 1250, 0.008  # on the summed loss: eight times the step of MHS App. H
-    compare = jax.jit(reln.deviation)  # of networks that are too narrow to learn everything, too
     task = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS)
     relu = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
     width = max(hidden // (NUM_CONTEXTS + 1), 1)
     gated = networks.contextual_pathways(task, NUM_CONTEXTS, NUM_CONTEXTS - 1, width)
     keys = jax.random.split(jax.random.key(seed))
     rate = sum_step * task.num_samples
-    run, other = (
-        training.train(network, network.init(key, SCALE), task, rate, num_steps)
+    curve, other = (
+        training.train(network, network.init(key, SCALE), task, rate, num_steps).losses
         for network, key in zip((relu, gated), keys, strict=True)
     )
-    norm = discovery.importance(*run.weights)
-    on = relu.gates(run.weights, task.inputs)[0]
-    return {
-        "left": run.losses[-1] / run.losses[0],
-        "gated_left": other.losses[-1] / other.losses[0],
-        "deviation": compare(other.losses, run.losses),
-        "dead": jnp.mean(on.sum(axis=1) == 0),
-        "idle": jnp.mean(norm < 0.01 * norm.mean()),
-        "losses": jnp.round(run.losses[::50], 4),
+    return {  # narrow networks do not learn everything
+        "left": curve[-1] / curve[0],
+        "deviation": reln.deviation(other, curve, learned=None),
     }
 
 

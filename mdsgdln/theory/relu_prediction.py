@@ -114,7 +114,7 @@ def predict_relu(
 
     Raises:
         ValueError: a bad number or key, a task without inputs or targets that are not zero, weights
-            beyond the tested range, or times more than a million steps away.
+            beyond the tested range, or times more than 100 000 steps away.
     """
     checks.instance("task", task, Task)
     layers: list = list(num_hidden) if checks.is_list(num_hidden) else [num_hidden]

@@ -21,7 +21,6 @@ class Data(NamedTuple):
         contexts: of the samples of train and test, (P,) each.
         words: the targets that there are, (N_out, words).
         context_of: the context in which each of them may be the answer, (words,).
-        mean, size: of training pictures, that were taken away and divided by.
     """
 
     train: tasks.Task
@@ -29,8 +28,6 @@ class Data(NamedTuple):
     contexts: tuple[np.ndarray, np.ndarray]
     words: np.ndarray
     context_of: np.ndarray
-    mean: np.ndarray
-    size: float
 
 
 def questions(kind: str) -> list[np.ndarray]:
@@ -53,42 +50,38 @@ def questions(kind: str) -> list[np.ndarray]:
     return list(answers[:3] if kind == "named" else answers)
 
 
-def prepare(
-    pictures: tasks.Task, num_train: int, num_asked: int, kind: str, size_of_context: float
-) -> Data:
+def prepare(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
     """Split pictures at random, always in the same way; ask every question about each of them."""
     order = np.random.default_rng(0).permutation(pictures.num_samples)
     pixels, names = np.asarray(pictures.inputs), np.argmax(pictures.targets, axis=0)
-    chosen = order[:num_train]
+    chosen = order[:NUM_TRAIN]
     mean = pixels[:, chosen].mean(axis=1, keepdims=True)
     size = float(np.sqrt(np.mean(np.sum((pixels[:, chosen] - mean) ** 2, axis=0))))
     pixels, asked = (pixels - mean) / size, questions(kind)
 
     def task(columns):
-        one_hot = np.repeat(size_of_context * np.eye(len(asked)), len(columns), axis=1)
+        one_hot = np.repeat(0.5 * np.eye(len(asked)), len(columns), axis=1)
         inputs = np.vstack([np.tile(pixels[:, columns], len(asked)), one_hot])
         targets = np.hstack([answers[:, names[columns]] for answers in asked])
         contexts = np.repeat(np.arange(len(asked)), len(columns))
         return tasks.Task(jnp.asarray(inputs), jnp.asarray(targets)), contexts
 
-    parts = [task(order[:num_asked]), task(order[num_train:])]
+    parts = [task(order[:num_asked]), task(order[NUM_TRAIN:])]
     words = [np.unique(answers, axis=1) for answers in asked]
     context_of = np.repeat(np.arange(len(asked)), [found.shape[1] for found in words])
     (train, test), contexts = zip(*parts, strict=True)
-    return Data(train, test, contexts, np.hstack(words), context_of, mean, size)
+    return Data(train, test, contexts, np.hstack(words), context_of)
 
 
 @cache
-def load(name: str) -> Data:
-    """Return the data of a task; ``"contextual, 1"`` has contexts of length 1, else ½.
+def load(kind: str) -> Data:
+    """Return the data of a task.
 
     ``"mnist"`` is the plain task on pictures of MNIST, from the folder that ``MNIST`` names.
     """
-    kind, _, size_of_context = name.partition(", ")
     if kind == "mnist":
-        return prepare(mnist(), NUM_TRAIN, NUM_TRAIN, "plain", 0.5)
-    num_asked = NUM_TRAIN if kind == "plain" else NUM_ASKED
-    return prepare(tasks.digits(), NUM_TRAIN, num_asked, kind, float(size_of_context or 0.5))
+        return prepare(mnist(), NUM_TRAIN, "plain")
+    return prepare(tasks.digits(), NUM_TRAIN if kind == "plain" else NUM_ASKED, kind)
 
 
 def mnist() -> tasks.Task:
@@ -102,13 +95,15 @@ def available() -> bool:
     return bool(os.environ.get("MNIST"))
 
 
-def answers(data: Data, outputs, part: int) -> np.ndarray:
-    """Return which word each output is most like, of those that may answer the question, (P,)."""
-    allowed = data.context_of[:, None] == data.contexts[part][None, :]
+def answers(data: Data, outputs) -> np.ndarray:
+    """Return which word each output for a test sample is most like, of those that may answer.
+
+    Shapes: outputs (N_out, P), returned (P,).
+    """
+    allowed = data.context_of[:, None] == data.contexts[1][None, :]
     return np.where(allowed, data.words.T @ np.asarray(outputs), -np.inf).argmax(axis=0)
 
 
-def equal(data: Data, some, others, part: int) -> np.ndarray:
-    """Return the share of equal answers in each context."""
-    same = answers(data, some, part) == answers(data, others, part)
-    return np.array([same[data.contexts[part] == c].mean() for c in range(data.context_of[-1] + 1)])
+def equal(data: Data, some, others) -> float:
+    """Return the share of test samples to which two networks answer the same."""
+    return float(np.mean(answers(data, some) == answers(data, others)))

@@ -95,8 +95,8 @@ def test_a_theory_off_by_one_percent_is_seen(monkeypatch):
             if value is right:
                 monkeypatch.setattr(module, attribute, lambda *args: 1.01 * right(*args))
     with jax.numpy_rank_promotion("allow"):  # as for readers
-        now = row("assumptions_condition")
-    assert "closed: was" in "\n".join(differing(stored("assumptions_condition"), now))
+        now = row("assumptions_starts")
+    assert "closed: was" in "\n".join(differing(stored("assumptions_starts"), now))
 
 
 @pytest.mark.parametrize(("double_precision", "same"), [(True, True), (False, False)])

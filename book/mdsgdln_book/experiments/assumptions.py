@@ -46,12 +46,12 @@ def network_of(task: tasks.Task, hidden: int = HIDDEN) -> networks.LinearNetwork
     return networks.LinearNetwork((len(task.inputs), hidden, len(task.targets)))
 
 
-def closed_form(task, times, start=None, modes=None):
+def closed_form(task, times, start=None):
     """Return the loss that Eq. 7 predicts, whether or not its assumptions hold.
 
-    The start follows from σ and the modes are those of the task, if not given.
+    The start follows from σ, if not given.
     """
-    modes = modes or statistics.modes(task)
+    modes = statistics.modes(task)
     if start is None:
         start = theory.expected_initial_strength(HIDDEN, SCALE)
     strengths = theory.mode_trajectory(times, modes.singular_values, modes.input_variances, start)
@@ -115,7 +115,6 @@ def _measure(inputs: np.ndarray, seed: int, rate: float, num_steps: int, every: 
     tenth = jnp.argmax(strength >= 0.1 * s[0] / d[0])
     expected = jnp.log((s[0] / (d[0] * start[0]) - 1) / 9) / (2 * s[0])
     learned = jnp.argmax(losses <= LEARNED * losses[0]) // every
-    from_scale = closed_form(task, times)
     free, free_drawn = (
         theory.predict_losses(
             network, task, theory.balanced_weights(network, task, initial), times, step=rate
@@ -123,42 +122,14 @@ def _measure(inputs: np.ndarray, seed: int, rate: float, num_steps: int, every: 
         for initial in (SCALE, weights)
     )
     return {
-        "closed": deviation(from_scale, losses),
-        "closed_drawn": deviation(closed_form(task, times, start), losses),
+        "closed": deviation(closed_form(task, times), losses),
         "free": deviation(free, losses),
         "free_drawn": deviation(free_drawn, losses),
         "end": (losses[0] - jnp.sum(s**2 / d) / 2) / losses[0],  # where Eq. 7 ends
-        "half": _half(from_scale, times) / _half(losses, times),
         "tenth": times[tenth * every] / expected,
         "tenth_alignment": aligned[tenth],
         "end_alignment": aligned[learned],
-        "left": losses[-1] / losses[0],
         "coupling": modes.coupling,
-    }
-
-
-def _half(losses, times) -> float:
-    """Return when half of what a curve loses is lost."""
-    return times[np.argmax(losses <= (losses[0] + losses[-1]) / 2)]
-
-
-def conditioned(condition: float, seed: int) -> dict:
-    """Train on uncorrelated inputs with variances from 1 to 1/condition in random order."""
-    variances = np.geomspace(1, 1 / condition, len(STRENGTHS))
-    variances = np.random.default_rng(seed).permutation(variances)
-    task = task_of(np.diag(variances))
-    _, start, times, losses, maps = run(task, seed, rate=0.003, num_steps=10_000)
-    modes = statistics.modes(task)
-    final = modes.singular_values / modes.input_variances
-    alignments = []
-    for mode in range(len(STRENGTHS)):
-        aligned, strength = alignment(maps, modes, mode)
-        alignments.append(aligned[jnp.argmax(strength >= 0.1 * final[mode])])
-    return {
-        "closed": deviation(closed_form(task, times), losses),
-        "closed_drawn": deviation(closed_form(task, times, start), losses),
-        "alignment": jnp.stack(alignments),
-        "left": losses[-1] / losses[0],
     }
 
 
@@ -181,7 +152,6 @@ def large_starts(layers: str, size: float, seed: int) -> dict:
         "closed": deviation(closed_form(task, times, start), losses),
         "unbalanced": deviation(loss, losses),
         "free": deviation(free, losses),
-        "left": losses[-1] / losses[0],
     }
 
 
@@ -199,9 +169,6 @@ def unbalanced_mode(times, s, d, imbalance):
 
 
 TABLES = {
-    "assumptions_condition": Table(
-        conditioned, sweeps.grid(condition=[1, 3, 10, 30, 100], seed=range(20))
-    ),
     "assumptions_data": Table(
         correlated,
         sweeps.grid(norm=[0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75], seed=range(20)),

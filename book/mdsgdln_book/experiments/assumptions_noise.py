@@ -35,13 +35,10 @@ def experiment(noise: float, seed: int) -> dict:
     predicted = test_losses(predicted_maps(modes, times[::EVERY], expected))
     best = jnp.argmin(predicted)
     return {
-        "closed": deviation(closed_form(task, times), losses, floor),
         "closed_drawn": deviation(closed_form(task, times, start), losses, floor),
         "signal_only": deviation(signal_only, losses, floor),
-        "stop": times[::EVERY][best],
         "stop_loss": measured[best] / measured.min(),
         "end_loss": measured[-1] / measured.min(),
-        "best_loss": measured.min() / measured[0],
     }
 
 

@@ -106,21 +106,6 @@ def scaled_pathways(case: str, subset_size: int) -> dict:
     return {"losses": jnp.stack([losses(factor) for factor in FACTORS])}
 
 
-def larger_starts(case: str, ratio: float, seed: int) -> dict:
-    """Return the deviation of the all-but-one network with ``ratio`` times the ReLU network's σ."""
-    task, rate, relu = setup(case)
-    keys = jax.random.split(jax.random.key(seed))
-    gated = networks.contextual_pathways(task, 3, 2, PATHWAY_HIDDEN)
-    reference, losses = (
-        training.train(network, network.init(key, scale), task, rate, NUM_STEPS).losses
-        for network, key, scale in zip((relu, gated), keys, (SCALE, SCALE * ratio), strict=True)
-    )
-    return {
-        "deviation": reln.deviation(losses, reference),
-        "summed_loss": losses.sum() / reference.sum(),
-    }
-
-
 @lru_cache(maxsize=8)
 def trained(case: str, seed: int) -> training.Run:
     """Train the ReLU network, once for all runs that are held against it."""
@@ -221,14 +206,6 @@ TABLES = {
     ),
     "scaled_pathways": Table(
         scaled_pathways, sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2])
-    ),
-    "hidden_fit": Table(
-        larger_starts,
-        sweeps.grid(
-            case=["trees", "tree, ring, cross"],
-            ratio=[0.25, 0.5, 0.7071, 1.0, 1.4142, 2.0, 2.8284, 4.0],
-            seed=range(3),
-        ),
     ),
     "exact_freezing": Table(
         frozen,

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import networks, reln, statistics, sweeps, tasks, theory, training
-from mdsgdln_book.experiments import wide_limit
 from mdsgdln_book.experiments.driven import driven_starts, small_system
 from mdsgdln_book.tables import Table
 
@@ -20,7 +19,7 @@ def experiment(contexts: int, scale: float, seed: int) -> dict:
     """Train a ReLU network; return the deviation of each prediction, and thinned curves."""
     task = tasks.contextual(contexts, NUM_ITEMS)
     rate, num_steps = SUM_STEP * task.num_samples, NUM_STEPS[scale]
-    relu_key, gated_key, draw_key, wide_key = jax.random.split(jax.random.key(seed), 4)
+    relu_key, gated_key, draw_key = jax.random.split(jax.random.key(seed), 3)
 
     def losses(network, key):
         return training.train(network, network.init(key, scale), task, rate, num_steps).losses
@@ -30,27 +29,12 @@ def experiment(contexts: int, scale: float, seed: int) -> dict:
     equally = [len(part) for part in np.array_split(np.arange(HIDDEN), contexts + 1)]
     gated = networks.contextual_pathways(task, contexts, contexts - 1, equally)
     times = rate * jnp.arange(num_steps)
-    turned = wide_limit.tree_task(contexts)
-    classes = wide_limit.symmetry_classes(turned, wide_limit.tree_symmetries(contexts))
-    wide = partial(
-        wide_limit.wide_limit,
-        wide_key,
-        turned,
-        wide_limit.averaging(classes),
-        HIDDEN,
-        scale,
-        rate,
-        num_steps,
-    )
     reference = losses(relu, relu_key)
     curves = {
         "all_but_one": losses(gated, gated_key),
         "closed_free": closed_form(contexts, scale, times, tax=False),
         "closed": closed_form(contexts, scale, times),
         "driven": driven(task, contexts, relu.init(draw_key, scale), scale, times, rate),
-        "wide_32": wide(32),
-        "wide_256": wide(256),
-        "wide_1024": wide(1024),
     }
     deviations = {name: reln.deviation(curve, reference) for name, curve in curves.items()}
     thinned = {f"{name}_losses": curve[::100] for name, curve in curves.items()}

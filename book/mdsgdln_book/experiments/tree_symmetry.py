@@ -1,20 +1,15 @@
-"""The wide limit of a ReLU network on a task with symmetries: neurons that meet only in the error.
+"""The symmetries of trees in contexts, and the classes of errors that they leave.
 
 A permutation of items and contexts that leaves the task as it is also leaves the law of Gaussian
 weights as it is, and so the function that infinitely many neurons learn. Its error therefore has
-one number per *class*, an orbit of (output, sample) pairs. A few representative neurons, whose
-joint output is averaged over every class, stand for all of their permuted copies.
+one number per *class*, an orbit of (output, sample) pairs.
 """
 
-from functools import partial
-
-import jax
-import jax.numpy as jnp
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from mdsgdln import networks, tasks, training
+from mdsgdln import tasks
 
 
 def tree_task(num_contexts: int, num_items: int = 8) -> tasks.Task:
@@ -65,23 +60,3 @@ def averaging(classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the members of every class as columns, (N_out P, classes), and the classes' sizes."""
     members = np.eye(classes.max() + 1)[classes.ravel()]
     return members, members.sum(axis=0)
-
-
-@partial(jax.jit, static_argnames=("num_steps", "num_representatives"))
-def wide_limit(key, task, classes, num_hidden, scale, rate, num_steps, num_representatives):
-    """Return the loss of H neurons of scale σ, by R representatives: no constant is fitted.
-
-    R neurons, drawn with σ √(H/R), learn by gradient descent on the loss of their output averaged
-    over each class. As R grows this becomes the mean-field limit, in which every neuron moves by
-    itself in the error that all of them leave.
-    """
-    network = networks.ReLUNetwork((len(task.inputs), num_representatives, len(task.targets)))
-    weights = network.init(key, scale * jnp.sqrt(num_hidden / num_representatives))
-    members, sizes = classes
-
-    def loss(network, weights, task):
-        missing = task.targets - network.apply(weights, task.inputs)
-        errors = missing.ravel() @ members / sizes  # one number per class
-        return jnp.sum(sizes * errors**2) / (2 * task.num_samples)
-
-    return training.train(network, weights, task, rate, num_steps, loss=loss).losses

@@ -27,6 +27,7 @@ def test_a_name_in_code_leads_to_its_documentation(page, address):
             "deep_linear.html#silent-alignment-measured",
             "alignment.html#silent-alignment",
         ),
+        ("apart.html#apart-theorem-cost", "exactness.html#apart-theorem-cost"),  # of a page gone
     ],
 )
 def test_an_old_address_leads_on(page, address, old, new):

@@ -15,6 +15,14 @@ ARTICLE = re.compile(r"<article.*</article>", re.DOTALL)
 IDENTIFIER = re.compile(r'<[a-z][^>]*?\bid="([^"]+)"')
 NUMBERED = re.compile(r"(id|cell-id-|proof-content|solution-content)[-\d]*$|.*-\d+$")
 INTERFACE = "book/api.html"
+# A page that is gone; the part that an address names is looked for on the page that has its text.
+LEADING_ON = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>This page has moved</title>
+<link rel="icon" href="data:,">
+<script>location.replace("{page}.html" + (location.hash || "#{place}"))</script></head>
+<body><main><h1>This page has moved</h1>
+<p><a href="{page}.html#{place}">Its text is here.</a></p></main></body></html>
+"""
 
 
 def public_names(root: Path) -> set[str]:
@@ -53,12 +61,17 @@ def places(root: Path) -> dict[str, str]:
 
 
 def renamed() -> dict[str, str]:
-    """Headings of earlier editions: {"page#anchor": "page#anchor"}."""
+    """Headings and pages of earlier editions: {"page#anchor" or "page": "page#anchor"}."""
     return yaml.safe_load((BOOK / "moved.yml").read_text(encoding="utf8"))
 
 
 def write_moved(root: Path) -> None:
-    """Write the table that book.js asks when a page lacks the part that an address names."""
+    """Write pages that only lead on, and what book.js asks when a page lacks a part."""
+    for old, new in renamed().items():
+        page, place = new.split("#")
+        if "#" not in old and (root / f"book/{page}.html").is_file():
+            text = LEADING_ON.format(page=page, place=place)
+            (root / f"book/{old}.html").write_text(text, encoding="utf8")
     table = {"places": places(root), "renamed": renamed()}
     (root / "_static").mkdir(exist_ok=True)
     text = json.dumps(table, separators=(",", ":"), sort_keys=True)

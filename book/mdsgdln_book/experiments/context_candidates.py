@@ -129,39 +129,6 @@ def frozen(case: str, time: float, seed: int) -> dict:
     }
 
 
-def heaviest(patterns, masses, number):
-    """Give every neuron the nearest of the ``number`` patterns with most mass, of two the heavier.
-
-    Shapes: patterns (H, P), one row a neuron; masses (H,). The result is (H, P).
-    """
-    same = (patterns[:, None] == patterns[None]).all(axis=2)
-    first = jnp.argmax(same, axis=1) == jnp.arange(len(same))  # one neuron stands for its pattern
-    mass = jnp.where(first, same @ masses, -1)
-    rank = jnp.argsort(jnp.argsort(-mass))
-    kept = rank < jnp.minimum(number, first.sum())
-    distance = jnp.abs(patterns[:, None] - patterns[None]).sum(axis=2) + rank[None] / len(patterns)
-    return patterns[jnp.argmin(jnp.where(kept[None], distance, jnp.inf), axis=1)]
-
-
-def given_at_the_end(case: str, number: int, seed: int) -> dict:
-    """Train anew, from the same weights, with the ``number`` heaviest gates of the end fixed."""
-    task, rate, relu = setup(case)
-    weights = relu.init(jax.random.key(seed), SCALE)
-    reference = trained(case, seed)
-    (patterns,) = relu.gates(reference.weights, task.inputs)
-    patterns = heaviest(patterns, (reference.weights[0] ** 2).sum(axis=1), number)
-    edges = [("input", "hidden"), ("hidden", "output")]
-    sizes = dict(zip(("input", "hidden", "output"), relu.sizes, strict=True))
-    gated = networks.GatedNetwork(sizes, edges, {"hidden": patterns})
-    losses = training.train(
-        gated, dict(zip(edges, weights, strict=True)), task, rate, NUM_STEPS
-    ).losses
-    return {
-        "deviation": reln.deviation(losses, reference.losses),
-        "summed_loss": losses.sum() / reference.losses.sum(),
-    }
-
-
 @partial(jax.jit, static_argnames="case")
 def patterns_of_neurons(case: str, scale: float, seed: int) -> dict:
     """Return shares of the weight norm by kind of pattern, every 400 steps.
@@ -212,14 +179,6 @@ TABLES = {
         sweeps.grid(
             case=["3 contexts", "tree, ring, cross", "4 contexts"],
             time=[0.0, 0.5, 0.7, 0.85, 1.0, 1.5, 2.0, 3.0, 6.0, 12.0],
-            seed=range(3),
-        ),
-    ),
-    "exact_patterns": Table(
-        given_at_the_end,
-        sweeps.grid(
-            case=["3 contexts", "tree, ring, cross"],
-            number=[1, 2, 3, 4, 6, 8, 16, 32, 64, 700],
             seed=range(3),
         ),
     ),

@@ -4,15 +4,12 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from mdsgdln import gates, networks, reln, sweeps, tasks, theory, training
-from mdsgdln_book.experiments.driven import driven_starts
+from mdsgdln import networks, reln, sweeps, tasks, theory, training
 from mdsgdln_book.tables import Table
 
 SUM_STEP, CHUNK = 0.004, 100  # step on the summed loss; steps between two looks at the loss
 FALLEN = 0.01  # a run ends when both losses are below this share of their start
-NUM_ITEMS = 8  # where starts and costs are compared
 KINDS = {
     "trees": ["tree"],
     "rings": ["ring"],
@@ -75,14 +72,6 @@ def compared(case: str, hidden: int, scale: float, seed: int) -> dict:
     }
 
 
-def with_step(case: str, sum_step: float, seed: int) -> dict:
-    """Return deviation and signed difference at σ = 1e-5, 700 neurons, for a step."""
-    task, relu, gated = setup(case, 700)
-    pairs = both(relu, gated, 1e-5, seed)
-    (reference, losses), _, _ = side_by_side(pairs, task, 12_000, sum_step, longest=12_000)
-    return difference(losses, reference)
-
-
 def both(relu, gated, scale, seed):
     """Return the two networks, each with its initial weights."""
     keys = jax.random.split(jax.random.key(seed))
@@ -98,63 +87,6 @@ def difference(losses, reference):
     }
 
 
-# Why all-but-one networks are early or late ------------------------------------------------------
-
-
-def from_starts(contexts: int, scale: float, seed: int) -> dict:
-    """Return signed differences from the ReLU network for starts and costs, and the starts.
-
-    "same": the ReLU network's σ. "counted": its neurons, shared out. "driven": what its neurons
-    have grown to. "taxed": contextual pathways pay for their gates.
-    """
-    hidden = 700
-    task, relu, free = setup(f"{contexts} contexts, {NUM_ITEMS} items, trees", hidden)
-    width = hidden // (contexts + 1)
-    cost = np.sqrt(NUM_ITEMS / (NUM_ITEMS + contexts))
-    taxed = all_but_one(task, contexts, width, cost)
-    keys = jax.random.split(jax.random.key(seed))
-    weights = relu.init(keys[0], scale)
-    counted = hidden / 4, hidden / (2 * contexts)
-
-    def driven(cost):
-        build = partial(all_but_one, num_contexts=contexts, cost=cost)
-        rate = SUM_STEP * task.num_samples
-        common, (contextual,) = driven_starts(weights, task, build, scale, rate)
-        return common, contextual
-
-    starts = {
-        "same": (free, (width / 2, width / 2)),
-        "counted": (free, counted),
-        "counted_taxed": (taxed, counted),
-        "driven": (free, driven(1.0)),
-        "driven_taxed": (taxed, driven(cost)),
-    }
-    pairs = [(relu, weights)]
-    for network, (common, contextual) in starts.values():
-        scales = {
-            edge: scale * jnp.sqrt(2 * (common if "pathway 0" in edge else contextual) / width)
-            for edge in network.graph.edges
-        }
-        pairs.append((network, network.init(keys[1], scales)))
-    losses, _, _ = side_by_side(pairs, task, max_steps(contexts, hidden, scale))
-    results = {"common_start": starts["driven"][1][0], "start": starts["driven"][1][1]}
-    results["start_taxed"] = starts["driven_taxed"][1][1]
-    for name, curve in zip(starts, losses[1:], strict=True):
-        results |= {f"{name}_{kind}": v for kind, v in difference(curve, losses[0]).items()}
-    return results
-
-
-def all_but_one(task, num_contexts, num_hidden, cost):
-    """Return the candidate with contextual gates of ``cost`` where they are on."""
-    subsets = [range(num_contexts)]
-    subsets += [[c for c in range(num_contexts) if c != off] for off in range(num_contexts)]
-    masks = np.ones((num_contexts + 1, len(task.inputs)))
-    masks[1:, NUM_ITEMS:] = 0
-    on = np.array(gates.context_gates(num_contexts, NUM_ITEMS, subsets), float)
-    on[1:] *= cost
-    return networks.pathways(task, on, num_hidden, masks)
-
-
 TABLES = {
     "exactness": Table(
         compared,
@@ -166,18 +98,6 @@ TABLES = {
             ],
             hidden=[50, 200, 700],
             scale=[1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
-            seed=range(3),
-        ),
-    ),
-    "exactness_starts": Table(
-        from_starts,
-        sweeps.grid(contexts=range(2, 6), scale=[1e-7, 1e-5, 1e-3, 1e-2], seed=range(3)),
-    ),
-    "exactness_step": Table(
-        with_step,
-        sweeps.grid(
-            case=["3 contexts, 8 items, trees", "4 contexts, 8 items, trees"],
-            sum_step=[0.001, 0.004],
             seed=range(3),
         ),
     ),

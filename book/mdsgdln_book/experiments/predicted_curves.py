@@ -1,20 +1,17 @@
 """Compressed mean field beside trained ReLU networks: whole loss curves of 42 tasks."""
 
 from itertools import combinations
-from unittest.mock import patch
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import networks, reln, sweeps, theory
-from mdsgdln.theory import neuron_merging
 from mdsgdln.theory.neuron_utility import span
 from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, passed, task_of, width_of
 from mdsgdln_book.tables import Table
 
 SCALES = (1e-6, 1e-4, 1e-2)
-MERGED = 1e-4  # scale at which two kinds of gates are compared
 SEEDS = 5
 STEP = 0.05  # learning rate · rate of the first basin
 LONGEST = 200  # time · that rate
@@ -113,26 +110,6 @@ def advance(weights, inputs, targets, learning_rate):
     return jax.lax.scan(step, weights, None, ROUND)
 
 
-def merged(task: str) -> dict:
-    """Merge neurons by gates of three values and of two, on or off; a list over both each.
-
-    Results:
-        error: relative, of the prediction and the mean of five networks.
-        neurons: how many are left.
-    """
-    data, width = task_of(task), width_of(task)
-    rate = theory.basins(data, key=jax.random.key(0))[0].rate
-    times, losses = trained(data, width, MERGED, rate)
-    found: dict = {"error": [], "neurons": []}
-    for near in (neuron_merging.NEAR, 0.0):  # with 0 no sample is on a boundary
-        with patch.object(neuron_merging, "NEAR", near):
-            predicted = theory.predict_relu(data, width, MERGED, times, key=jax.random.key(0))
-        found["error"].append(reln.deviation(predicted.losses, losses.mean(axis=0), learned=None))
-        found["neurons"].append(predicted.neurons)
-    return found
-
-
 TABLES = {
     "predicted_curves": Table(curves, sweeps.grid(task=[*KNOWN, *FRESH]), row=4),
-    "merged_gates": Table(merged, sweeps.grid(task=KNOWN), row=4),
 }

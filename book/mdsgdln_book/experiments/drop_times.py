@@ -14,8 +14,7 @@ from mdsgdln import statistics, sweeps, tasks, theory
 from mdsgdln_book.tables import Table
 
 TASKS, DRAWS, LEARNED = 10, 20, 3
-WIDE = ["200", "840", "200 200", "400 200", "200 200 200"]
-NARROW = ["50", "50 50", "50 840", "200 50", "50 50 50"]
+HIDDEN = ["200", "840", "200 200", "400 200", "200 200 200"]
 
 
 def task_of(seed: int) -> tasks.Task:
@@ -119,5 +118,5 @@ def trained(task, found: statistics.Modes, sizes, sigma: float, rng) -> np.ndarr
 
 
 TABLES = {
-    "drop_times": Table(waits, sweeps.grid(hidden=WIDE + NARROW, seed=range(TASKS)), row=58),
+    "drop_times": Table(waits, sweeps.grid(hidden=HIDDEN, seed=range(TASKS)), row=8),
 }

@@ -6,10 +6,12 @@ of neurons that are on for all samples by then are numbers of the task, the same
 to the draw, every width. The survivors wait for the second drop as a linear network.
 """
 
+from functools import cache
+
 import numpy as np
 from scipy.integrate import RK23
 
-from mdsgdln import networks, statistics, sweeps, training
+from mdsgdln import networks, statistics, training
 from mdsgdln_book.experiments import two_hidden
 from mdsgdln_book.experiments.drop_times import flat_layers
 from mdsgdln_book.experiments.first_drop import passed
@@ -54,26 +56,25 @@ def grown(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.nda
     return growth.t, split(growth.y)
 
 
-def frozen(structures: str, seed: int) -> dict:
-    """Return blow-up and survivors of small weights N(0, 1/H) while the error is that of zero.
+@cache
+def survivors(structures: str) -> tuple[float, float, float]:
+    """Follow small weights N(0, 1/H) while the error is that of outputs zero; means of seeds.
 
-    Results:
-        kappa: time at which weights are infinite, over 1/(s σ √H).
-        first, second: share of the neurons of a layer that are on for all samples.
+    Returns:
+        the time at which weights are infinite, over 1/(s σ √H), and the shares of the neurons of
+        the first and of the second layer that are on for all samples by then.
     """
-    task = two_hidden.TASKS[structures]
-    width = two_hidden.HIDDEN
+    task, width, found = two_hidden.TASKS[structures], two_hidden.HIDDEN, []
     number, split = flat_layers((len(task.inputs), width, width, len(task.targets)))
-    start = np.random.default_rng([seed, 31]).normal(size=number) / np.sqrt(width)
-    time, (first, second, last) = grown(structures, split(start))
-    early = first @ np.asarray(task.inputs)
-    late = second @ np.maximum(early, 0)
-    strength = np.mean([np.linalg.norm(layer, 2) for layer in (first, second, last)])
-    return {
-        "kappa": time + 1 / strength,
-        "first": np.mean((early > 0).all(axis=1)),
-        "second": np.mean((late > 0).all(axis=1)),
-    }
+    for seed in range(SEEDS):
+        start = np.random.default_rng([seed, 31]).normal(size=number) / np.sqrt(width)
+        time, layers = grown(structures, split(start))
+        early = layers[0] @ np.asarray(task.inputs)
+        late = layers[1] @ np.maximum(early, 0)
+        strength = np.mean([np.linalg.norm(layer, 2) for layer in layers])
+        shares = ((on > 0).all(axis=1).mean() for on in (early, late))
+        found.append((time + 1 / strength, *shares))
+    return tuple(np.mean(found, axis=0).tolist())
 
 
 def levels(structures: str) -> tuple[float, float]:
@@ -116,9 +117,6 @@ def trained(structures: str, num_hidden: int, scale: float) -> dict:
 
 
 TABLES = {
-    "drop_times_frozen": Table(
-        frozen, sweeps.grid(structures=list(two_hidden.TASKS), seed=range(SEEDS)), row=3
-    ),
     "drop_times_relu": Table(
         trained,
         [

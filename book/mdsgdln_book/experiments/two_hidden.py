@@ -1,19 +1,21 @@
 """Two hidden layers: the ReLU network and what its layers do."""
 
-from functools import lru_cache, partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, gates, networks, statistics, tasks, training
+from mdsgdln import discovery, gates, networks, tasks, training
 
 ITEMS, CONTEXTS = 8, 3
 # Of the published code: neurons of a hidden layer, σ
 HIDDEN, SCALE = 420, 6e-4
 PUBLISHED_STEPS, PUBLISHED_RATE = 30_000, 0.024  # 0.001 on the summed loss of 24 samples
 DRAWN = (15_000, 22_000)  # published steps at which the outputs are drawn: plateaus of trees
+COARSER = 8  # steps so many times as large, and as few
 RECORDINGS = 150  # of layers and loss in a training
+THIN = PUBLISHED_STEPS // RECORDINGS  # published steps between two of them
 
 # The published code asks for no different structures: trees. Those of MHS §4 are the second task.
 TASKS = {
@@ -37,13 +39,22 @@ def basis_of(targets):
 BASES = {name: basis_of(np.asarray(task.targets)) for name, task in TASKS.items()}
 
 
-def train(network, weights, structures, coarser, observe=None, steps=PUBLISHED_STEPS, **options):
+def train(
+    network,
+    weights,
+    structures,
+    coarser=COARSER,
+    observe=None,
+    steps=PUBLISHED_STEPS,
+    loss=training.loss,
+    optimiser=None,
+):
     """Train with steps ``coarser`` times the published ones; thin the losses."""
-    every = PUBLISHED_STEPS // coarser // RECORDINGS
-    rate = None if "optimiser" in options else PUBLISHED_RATE * coarser  # a built one has its own
-    task = TASKS[structures]
+    every = THIN // coarser
+    rate = None if optimiser else PUBLISHED_RATE * coarser  # a built one has its own
+    task, how = TASKS[structures], {"loss": loss, "optimiser": optimiser}
     run = training.train(
-        network, weights, task, rate, steps // coarser, observe=observe, every=every, **options
+        network, weights, task, rate, steps // coarser, observe=observe, every=every, **how
     )
     return run, np.asarray(run.losses[::every])
 
@@ -53,18 +64,18 @@ def key_of(seed):
     return jax.random.key(seed)
 
 
-@lru_cache
+@cache
 def outputs(network, structures):
     """Return what observes a network's outputs, in the space of the targets."""
     basis, inputs = BASES[structures], TASKS[structures].inputs
-    return lambda weights: basis.T @ network.apply(weights, inputs)
+    return jax.jit(lambda weights: basis.T @ network.apply(weights, inputs))
 
 
 def drawn(structures, recorded):
     """Return the outputs at the steps at which the published code draws them, of trees alone."""
     if structures != "trees":
         return {}
-    return {"outputs": np.round([recorded[s * RECORDINGS // PUBLISHED_STEPS] for s in DRAWN], 4)}
+    return {"outputs": np.round([recorded[s // THIN] for s in DRAWN], 4)}
 
 
 # What the layers of a ReLU network do ------------------------------------------------------------
@@ -76,19 +87,14 @@ def shares(incoming, outgoing):
     return mass / mass.sum()
 
 
-def alignment(vectors, squares, basis, values):
-    """Return how well singular vectors (columns) lie in single modes of the data, 0 to 1.
-
-    Modes with equal singular values count as one, as their basis is free.
-    """
-    overlaps = (basis.T @ vectors) ** 2
-    group = np.cumsum(np.append(0, np.abs(np.diff(values)) > 1e-6 * values[0]))
-    summed = jax.ops.segment_sum(overlaps, group, int(group[-1]) + 1)
-    return jnp.sum(squares * summed.max(axis=0)) / jnp.sum(squares)
-
-
 def layers(structures, weights):
-    """Observe gates, shares, linearity and alignment of a network with two hidden layers."""
+    """Return what a ReLU network's layers do.
+
+    Results, but for ``outputs``, are shares: of the activity of the first layer, or of the weight
+    of a layer. They are linear; constant, on all or on no sample; contextual, within four samples
+    of a gate by context; mixed, on some samples and no such gate; or crossed, gates that one layer
+    cannot have.
+    """
     first, second, third = weights
     inputs = TASKS[structures].inputs
     one = jnp.maximum(first @ inputs, 0)
@@ -101,53 +107,35 @@ def layers(structures, weights):
     table = on[1].reshape(-1, CONTEXTS, ITEMS)
     alone = jnp.einsum("hci,hcj->hij", table.astype(int), 1 - table) > 0  # a context i has, j not
     crossed = (alone & alone.swapaxes(1, 2)).any(axis=(1, 2))
-    modes = statistics.modes(TASKS[structures])
-    in_squares, right = jnp.linalg.eigh(first.T @ first)
-    out_squares, left = jnp.linalg.eigh(third @ third.T)
     constant = on[0].all(axis=1) | ~on[0].any(axis=1)
     split = (on[1].any(axis=1) & ~on[1].all(axis=1)) & (distance > 4)
     return {
-        "on": on,
-        "mass": mass,
         "outputs": outputs(RELU, structures)(weights),
         "first_constant": jnp.sum(mass[0] * constant),
         "first_linear": 1 - jnp.sum((one - linear) ** 2) / jnp.sum(centred**2),
         "second_contextual": jnp.sum(mass[1] * (distance <= 4)),
-        "second_always": jnp.sum(mass[1] * on[1].all(axis=1)),
         "second_mixed": jnp.sum(mass[1] * split),
         "second_crossed": jnp.sum(mass[1] * crossed),
-        "aligned_in": alignment(right, in_squares, modes.right, modes.singular_values),
-        "aligned_out": alignment(left, out_squares, modes.left, modes.singular_values),
     }
 
 
-def relu(structures, seed, coarser):
-    """Return losses and observations of the ReLU network."""
-    losses, seen = record(structures, seed, coarser)
-    kept = {
-        name: np.round(value[::3], 4)
-        for name, value in seen.items()
-        if name not in ("on", "mass", "outputs")
-    }
-    return kept | {"losses": losses} | drawn(structures, seen["outputs"])
-
-
-@lru_cache
+@cache
 def observer(structures):
     """Return ``layers`` of a task, always the same function: it is compiled once."""
-    return partial(layers, structures)
+    return jax.jit(partial(layers, structures))
 
 
-@lru_cache(maxsize=32)
-def record(structures, seed, coarser):
-    """Train the ReLU network and record its layers; return losses and recordings."""
+def relu(structures, seed):
+    """Return losses and observations of the ReLU network."""
     weights = RELU.init(key_of(seed), SCALE)
-    run, losses = train(RELU, weights, structures, coarser, observer(structures))
-    return losses, jax.tree.map(np.asarray, run.observed)
+    run, losses = train(RELU, weights, structures, observe=observer(structures))
+    seen = {name: np.asarray(value) for name, value in run.observed.items()}
+    kept = drawn(structures, seen.pop("outputs"))
+    return kept | {"losses": losses} | {n: np.round(v[::3], 4) for n, v in seen.items()}
 
 
-def linear(structures, seed, coarser):
+def linear(structures, seed):
     """Return the loss of a linear network with half of the neurons of each hidden layer."""
     network = networks.LinearNetwork((11, HIDDEN // 2, HIDDEN // 2, 60))
     weights = network.init(key_of(seed), SCALE)
-    return {"losses": train(network, weights, structures, coarser)[1]}
+    return {"losses": train(network, weights, structures)[1]}

@@ -1,27 +1,31 @@
 """Two hidden layers: the published gated network, whose pathways are switched on in stages."""
 
-from functools import lru_cache, partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
 
-from mdsgdln import gates, networks, training
+from mdsgdln import gates, networks, sweeps, training
 from mdsgdln_book.experiments.two_hidden import (
+    COARSER,
     CONTEXTS,
-    HIDDEN,
     ITEMS,
     PAIRS,
     PUBLISHED_RATE,
     PUBLISHED_STEPS,
     SCALE,
     SINGLES,
+    TASKS,
     drawn,
     key_of,
+    linear,
     outputs,
+    relu,
     train,
 )
+from mdsgdln_book.tables import Table
 
 MODULE = 60  # neurons; four modules make the common pathway, three are contextual
 START, CONTEXT_START = 500, 12_000  # published steps at which the stages begin
@@ -30,17 +34,18 @@ PUBLISHED_SCALES = (0.000575, 0.00055, 0.00055, 0.004)
 ONE_SCALE = (SCALE, SCALE, SCALE, 8 * SCALE)  # the ReLU network's, and larger readouts
 
 
-@lru_cache
-def modular(subsets=PAIRS, scales=ONE_SCALE):
+@cache
+def modular(subsets=PAIRS, scales=ONE_SCALE, module=MODULE):
     """Return the published gated network, the σ of its edges and the stage of each.
 
-    ``subsets`` are the contexts in which each of its contextual modules is on.
+    ``subsets`` are the contexts in which each of its contextual modules is on, ``module`` their
+    numbers of neurons.
     """
     rows = gates.context_gates(CONTEXTS, ITEMS, subsets)
     names = ["on in " + " and ".join(str(c + 1) for c in subset) for subset in subsets]
     modules = dict(zip(names, rows, strict=True))
-    sizes = {"input": 11, "first": HIDDEN, "common": 4 * MODULE}
-    sizes |= dict.fromkeys(modules, MODULE) | {"output": 60}
+    sizes = {"input": 11, "first": 7 * module, "common": 4 * module}
+    sizes |= dict.fromkeys(modules, module) | {"output": 60}
     edges = [("input", "first"), ("first", "common"), ("common", "output")]
     edges += [edge for name in modules for edge in (("first", name), (name, "output"))]
     network = networks.GatedNetwork(sizes, edges, node_gates=modules)
@@ -76,7 +81,7 @@ def descending(descended):
         )
         return jax.lax.stop_gradient(value - chosen) + chosen
 
-    return loss
+    return jax.jit(loss)
 
 
 # The contextual modules are off: the others learn the targets alone.
@@ -91,26 +96,18 @@ one_after_other = descending(
 )
 
 
-@lru_cache
-def begin(coarser, frozen):
+@cache
+def begin(frozen):
     """Return gradient descent that begins at START, without the modules if they are frozen."""
-    rate = PUBLISHED_RATE * coarser
-    descent = optax.sgd(lambda step: jnp.where(step >= START / coarser, rate, 0.0))
+    rate = PUBLISHED_RATE * COARSER
+    descent = optax.sgd(lambda step: jnp.where(step >= START / COARSER, rate, 0.0))
     if not frozen:
         return descent
     stages = {"common": descent, "contextual": optax.set_to_zero()}
     return optax.multi_transform(stages, modular()[2])
 
 
-def staged(
-    structures,
-    seed,
-    coarser,
-    scales=ONE_SCALE,
-    subsets=PAIRS,
-    second=training.loss,
-    frozen=False,
-):
+def staged(structures, seed, scales=ONE_SCALE, subsets=PAIRS, second=training.loss, frozen=False):
     """Return loss and outputs of the published network, its modules off in the first stage.
 
     What the second stage descends is ``second``. ``frozen`` modules are not off: they do not learn,
@@ -118,29 +115,44 @@ def staged(
     """
     network, scale, _ = modular(subsets, scales)
     observe = outputs(network, structures)
-    go_on = partial(train, network, structures=structures, coarser=coarser, observe=observe)
-    weights, descended = (
-        network.init(key_of(seed), scale),
-        training.loss if frozen else common_alone,
-    )
-    optimiser = begin(coarser, frozen)
-    one, before = go_on(weights, steps=CONTEXT_START, optimiser=optimiser, loss=descended)
+    go_on = partial(train, network, structures=structures, observe=observe)
+    weights = network.init(key_of(seed), scale)
+    descended = training.loss if frozen else common_alone
+    one, before = go_on(weights, steps=CONTEXT_START, optimiser=begin(frozen), loss=descended)
     two, after = go_on(one.weights, steps=PUBLISHED_STEPS - CONTEXT_START, loss=second)
     losses = np.concatenate([before, after])
     return {"losses": losses} | drawn(structures, np.concatenate([one.observed, two.observed]))
 
 
-def unstaged(structures, seed, coarser):
+def unstaged(structures, seed):
     """Return the loss of the published network, all of it trained from the start."""
     network, scale, _ = modular()
-    return {"losses": train(network, network.init(key_of(seed), scale), structures, coarser)[1]}
+    return {"losses": train(network, network.init(key_of(seed), scale), structures)[1]}
 
 
 NETWORKS = {
+    "ReLU": relu,
+    "linear, half": linear,
     "as published": partial(staged, scales=PUBLISHED_SCALES, second=one_after_other),
-    "published σ": partial(staged, scales=PUBLISHED_SCALES),
     "staged": staged,
     "one context": partial(staged, subsets=SINGLES),
     "frozen": partial(staged, frozen=True),
     "unstaged": unstaged,
+}
+
+
+def experiment(structures: str, network: str, seed: int) -> dict:
+    """Return the thinned loss and what is observed of one training of one of ``NETWORKS``."""
+    return NETWORKS[network](structures, seed)
+
+
+TABLES = {
+    "two_hidden": Table(
+        experiment,
+        sweeps.grid(structures=["trees"], network=list(NETWORKS), seed=range(10))
+        + sweeps.grid(structures=["tree, ring, cross"], network=["ReLU", "frozen"], seed=range(10))
+        # more ReLU networks: how far one set of them is from another
+        + sweeps.grid(structures=list(TASKS), network=["ReLU"], seed=range(10, 15)),
+        row=10,
+    ),
 }

@@ -1,20 +1,18 @@
 """ReLU networks in contexts, as published, and gated networks that may imitate them."""
 
-from functools import lru_cache, partial
-from itertools import combinations
+from functools import lru_cache
 
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import discovery, gates, networks, reln, sweeps, tasks, theory, training
+from mdsgdln import networks, reln, sweeps, tasks, theory, training
 from mdsgdln_book.tables import Table
 
 # MHS App. H: hidden neurons of the ReLU network and of a pathway, σ, steps, step of the summed loss
 RELU_HIDDEN, PATHWAY_HIDDEN, SCALE = 700, 100, 0.005 / 700
 NUM_STEPS, SUM_STEP = 8001, 0.001
-NUM_ITEMS, EVERY = 8, 400  # steps between two looks at the neurons
+NUM_ITEMS = 8
 FACTORS = tuple(2**k for k in range(11))  # of σ in contextual pathways
-FARTHEST = (0, 1, 2, 4, 24)  # samples by which a neuron's pattern may differ from one by context
 STRUCTURES = {
     "3 contexts": ["tree"] * 3,
     "tree, ring, cross": ["tree", "ring", "cross"],
@@ -129,40 +127,6 @@ def frozen(case: str, time: float, seed: int) -> dict:
     }
 
 
-@partial(jax.jit, static_argnames="case")
-def patterns_of_neurons(case: str, scale: float, seed: int) -> dict:
-    """Return shares of the weight norm by kind of pattern, every 400 steps.
-
-    A neuron's norm is ‖input weights‖ ‖output weights‖. ``contextual`` (times, 3, 5): on in one,
-    two or three contexts, whichever is nearest, and different on 0, 1, 2, up to 4, more samples.
-    """
-    task, rate, network = setup(case)
-    subsets = [list(combinations(range(3), k)) for k in (1, 2, 3)]
-    ideal = [gates.context_gates(3, NUM_ITEMS, some) for some in subsets]
-
-    def shares(weights):
-        norm = discovery.importance(*weights)
-        norm = norm / norm.sum()
-        on = (weights[0] @ task.inputs > 0).astype(float)
-        distance = jnp.stack(  # to the nearest pattern that is on in 1, 2, 3 contexts
-            [jnp.abs(on[:, None] - some[None]).sum(axis=2).min(axis=1) for some in ideal], axis=1
-        )
-        nearest = jax.nn.one_hot(jnp.argmin(distance, axis=1), 3)
-        band = jnp.searchsorted(jnp.array(FARTHEST), distance.min(axis=1))
-        by_item = on.reshape(-1, 3, NUM_ITEMS).sum(axis=1)
-        item_only = ((by_item == 0) | (by_item == 3)).all(axis=1) & (distance[:, 2] > 0)
-        return {
-            "contextual": jnp.einsum("h,hk,hb->kb", norm, nearest, jax.nn.one_hot(band, 5)),
-            "two_within_four": jnp.sum(norm * (distance[:, 1] <= 4)),
-            "single": jnp.sum(norm * (on.sum(axis=1) == 1)),
-            "item_only": jnp.sum(norm * item_only),
-        }
-
-    weights = network.init(jax.random.key(seed), scale)
-    run = training.train(network, weights, task, rate, NUM_STEPS, observe=shares, every=EVERY)
-    return run.observed | {"losses": run.losses[::EVERY]}
-
-
 TABLES = {
     "context_candidates": Table(candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5))),
     "samples_alone": Table(
@@ -181,14 +145,5 @@ TABLES = {
             time=[0.0, 0.5, 0.7, 0.85, 1.0, 1.5, 2.0, 3.0, 6.0, 12.0],
             seed=range(3),
         ),
-    ),
-    "neuron_patterns": Table(
-        patterns_of_neurons,
-        sweeps.grid(
-            case=["trees", "tree, ring, cross"],
-            scale=[0.005 / 700, 1e-3, 1e-2, 0.05],
-            seed=range(3),
-        ),
-        row=9,
     ),
 }

@@ -158,66 +158,6 @@ def experiment(case: str, seed: int) -> dict:
     return results
 
 
-SPOILED = (  # neurons that are recorded, share of wrong entries, whether their weights are known
-    (100, 0.0, True),
-    (100, 0.05, True),
-    (100, 0.05, False),
-    (100, 0.2, True),
-    (30, 0.05, True),
-    (10, 0.05, True),
-)
-THRESHOLDS = (0.0, 0.15, 0.3)  # of activity with noise of standard deviation NOISE, mean 1 where on
-NOISE = 0.15
-
-
-def spoiled(recording: Recording, hidden: int, neurons: int, flipped: float, seed: int = 0):
-    """Return activity and weights of some neurons, the same at all times, some entries wrong.
-
-    Args:
-        recording: of all neurons.
-        hidden: their number.
-        neurons: how many of them are kept.
-        flipped: share of wrong entries.
-        seed: of both.
-    """
-    num_samples = recording.activity.shape[1]
-    rng = np.random.default_rng(seed)
-    chosen = rng.choice(hidden, neurons, replace=False)
-    seen = recording.activity.reshape(-1, hidden, num_samples)[:, chosen].reshape(-1, num_samples)
-    wrong = rng.random(seen.shape) < flipped
-    weights = recording.weights.reshape(-1, hidden)[:, chosen].ravel()
-    return (seen ^ wrong).astype(float), weights
-
-
-def from_parts(case: str, seed: int) -> dict:
-    """Return what is found in parts of a recording, with wrong entries and with noise.
-
-    ``stays`` is the share of entries in which gates agree with those of the whole recording: of
-    binary activity, in the order of ``SPOILED``, and of rates, in that of ``THRESHOLDS``.
-    ``halves`` is the share in which the gates of two halves of the neurons differ.
-    """
-    hidden, recording = CASES[case].hidden, record(CASES[case], seed)
-    whole, found = discovery.discover(recording.activity, recording.weights), {}
-    found["binary"] = []
-    for neurons, flipped, known in SPOILED:
-        seen, weights = spoiled(recording, hidden, neurons, flipped)
-        found["binary"].append(discovered(seen, weights if known else None))
-    rng = np.random.default_rng(0)
-    seen, _ = spoiled(recording, hidden, 100, 0.0)
-    rates = seen * rng.gamma(4, 1 / 4, seen.shape) + NOISE * rng.standard_normal(seen.shape)
-    found["rates"] = [discovered(rates - threshold) for threshold in THRESHOLDS]
-    by_time = recording.activity.reshape(-1, hidden, recording.activity.shape[1])
-    parts = np.array_split(by_time.astype(float), 2, axis=1)
-    halves = [discovery.discover(part.reshape(-1, part.shape[2])) for part in parts]
-    results = {"halves": discovery.disagreement(*halves), "pathways_whole": len(whole)}
-    for name, every in found.items():
-        results[f"{name}_pathways"] = np.array([len(gates) for gates in every])
-        results[f"{name}_stays"] = np.array(
-            [1 - discovery.disagreement(whole, gates) for gates in every]
-        )
-    return results
-
-
 def as_drawn(case: str, seed: int) -> dict:
     """Return errors of the output with centroids as gates and with rounded ones, K = 2 … 12.
 
@@ -236,7 +176,9 @@ def as_drawn(case: str, seed: int) -> dict:
 TABLES = {
     "finding_gates": Table(experiment, sweeps.grid(case=list(CASES), seed=range(5, 10)), row=24),
     "finding_elbow": Table(
-        as_drawn, sweeps.grid(case=["tree, ring, cross", "4 contexts"], seed=range(20, 25)), row=2
+        as_drawn,
+        sweeps.grid(case=["tree, ring, cross", "4 contexts"], seed=range(20, 25))
+        + sweeps.grid(case=["XoR, margin 2"], seed=[20]),  # cheap, the same on all processors
+        row=10,
     ),
-    "finding_parts": Table(from_parts, sweeps.grid(case=["3 contexts"], seed=range(10, 15))),
 }

@@ -12,7 +12,7 @@ from mdsgdln.theory import integration
 from mdsgdln_book.tables import Table
 
 NUM_PARTS = 8  # the last one is filled up with the last family
-HIDDEN = 100  # neurons of a pathway in the family of all but one
+HIDDEN = 100  # neurons of a pathway in the family of all but one; every family has as many in all
 LENGTH, NUM_TIMES = 1.5, 301  # of a race, in units of P ln(1/a₀)/2; the slowest item mode has κ = 1
 
 
@@ -45,11 +45,11 @@ def race(num_items: int, num_contexts: int, num_hidden: int = 1):
     return task, networks.pathways(task, on, num_hidden, masks)
 
 
-def experiment(kind: str, neurons: str, scale: float, part: int) -> dict:
+def experiment(kind: str, scale: float, part: int) -> dict:
     """Return the mean predicted loss of an eighth of the families.
 
     All families run as one small system with a pathway for every subset, some of them switched
-    off. ``neurons`` are the same "in all" (shared out evenly) or "per pathway".
+    off. Neurons are shared out evenly.
     """
     num_items, num_contexts = (int(word) for word in kind.split() if word.isdigit())
     room = num_items + num_contexts  # for every mode of a pathway
@@ -63,9 +63,7 @@ def experiment(kind: str, neurons: str, scale: float, part: int) -> dict:
     members = np.split(every, NUM_PARTS)[part]
     # the common pathway, the first one, always takes part
     takes_part = np.insert(members, 0, 1, axis=1)[:, owner]
-    width = HIDDEN * np.ones(len(members))
-    if neurons == "in all":
-        width = HIDDEN * (num_contexts + 1) / (1 + members.sum(axis=1))
+    width = HIDDEN * (num_contexts + 1) / (1 + members.sum(axis=1))
     unit = task.num_samples * jnp.log(1 / theory.expected_initial_strength(HIDDEN, scale)) / 2
     times = jnp.linspace(0, LENGTH * unit, NUM_TIMES)
     return {"losses": jnp.round(mean_losses(system, takes_part, np.sqrt(width) * scale, times), 7)}
@@ -99,7 +97,6 @@ TABLES = {
         experiment,
         sweeps.grid(
             kind=["2 items, 3 contexts", "8 items, 3 contexts", "2 items, 4 contexts"],
-            neurons=["in all", "per pathway"],
             scale=[0.005 / 700, 1e-3, 1e-2],
             part=range(NUM_PARTS),
         ),

@@ -39,21 +39,12 @@ def test_exact_map_is_that_of_integration(scale, imbalance):
     np.testing.assert_allclose(exact, maps, atol=1e-8)
 
 
-def test_alternating_flows_learn_a_linear_network_mode_by_mode():
-    setup = other_theories.setup_of("linear 0")
-    step = other_theories.step_of(setup)
-    drawn = other_theories.draw(setup, 0)
-    found = other_theories.alternating_flows(setup, drawn, 1e-8, step, 400.0)
-    squares = np.array([7.0, 3, 1, 1])
-    left = 1 - np.cumsum(squares) / 12
-    power = np.sum(setup.targets**2) / (2 * setup.inputs.shape[1])
-    np.testing.assert_allclose(found.losses / power, left, atol=1e-3)
-    assert (np.diff(found.times) > 0).all()
-
-
-def test_plateaus_are_found_between_falls_alone():
-    time = np.arange(4000)
-    falls = 0.5 / (1 + np.exp((time - 1000) / 30)) + 0.3 / (1 + np.exp((time - 2500) / 30))
-    found = other_theories.plateaus(falls + 0.2 * np.exp(-time / 1500))
-    assert len(found) == 1
-    assert abs(found[0] - 0.35) < 0.06
+def test_alternating_flows_learn_samples_that_do_not_meet_one_by_one():
+    """Aligned neurons of size √2 σ on two orthogonal samples: jumps at ln(1/√2σ)/s, s = 1 and ½."""
+    task = tasks.Task(np.eye(2), np.diag([2.0, 1.0]))
+    drawn = np.array([[1.0, 0, 1, 0], [0, 1, 0, 1]])
+    step = 0.01
+    times, losses = other_theories.alternating_flows(task, drawn, 1e-8, step, 100.0)
+    expected = np.log(1e8 / np.sqrt(2)) / np.array([1, 0.5])
+    np.testing.assert_allclose(times, expected, rtol=0, atol=step)
+    np.testing.assert_allclose(losses, [0.25, 0], atol=1e-4)

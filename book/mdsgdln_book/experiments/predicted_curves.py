@@ -67,15 +67,9 @@ def crossings(times, losses, first) -> list[float]:
 def trained(task, width: int, scale: float, rate: float):
     """Return times and losses of some networks, as long as there is to learn.
 
-    Inputs and outputs in which the task has nothing are left out: no weight there moves, or matters
-    beyond σ². A step of descent multiplies by 1 + ηs what a time of ln(1 + ηs)/s would: that is its
-    time.
+    A step of descent multiplies by 1 + ηs what a time of ln(1 + ηs)/s would: that is its time.
     """
-    (left, x), (left_out, y) = map(coordinates, (task.inputs, task.targets))
-    network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
-    keys = jax.random.split(jax.random.key(1), SEEDS)
-    first, second = jax.vmap(lambda key: network.init(key, scale))(keys)
-    state = [first @ left, left_out.T @ second]  # drawn before: no basis changes the networks
+    state, x, y = begin(task, width, scale, SEEDS)
     tick = np.log1p(STEP) / rate
     most, found = int(LONGEST / rate / tick), np.zeros((SEEDS, 0))
     while found.shape[1] < most:
@@ -86,6 +80,19 @@ def trained(task, width: int, scale: float, rate: float):
         if learned:
             most = min(most, 2 * learned)
     return tick * np.arange(most), found[:, :most]
+
+
+def begin(task, width: int, scale: float, seeds: int):
+    """Return initial weights of some networks, inputs and targets, in bases of the latter's spans.
+
+    Inputs and outputs in which the task has nothing are left out: no weight there moves, or matters
+    beyond σ².
+    """
+    (left, x), (left_out, y) = map(coordinates, (task.inputs, task.targets))
+    network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
+    keys = jax.random.split(jax.random.key(1), seeds)
+    first, second = jax.vmap(lambda key: network.init(key, scale))(keys)
+    return [first @ left, left_out.T @ second], x, y  # drawn before: no basis changes the networks
 
 
 def coordinates(columns):

@@ -210,8 +210,11 @@ def basin_neurons(found, width: int, scale: float) -> np.ndarray:
 
 
 def half(losses) -> int:
-    """Return the step at which half of the initial loss is left, the last one if it never is."""
-    below = np.asarray(losses) <= losses[0] / 2
+    """Return the step from which less than half of the initial loss is left, or their number.
+
+    Stairs, and the limit of a linear network, may be at half but for rounding: that is not less.
+    """
+    below = np.asarray(losses) < (0.5 - 1e-6) * losses[0]
     return int(np.argmax(below)) if below.any() else len(below)
 
 

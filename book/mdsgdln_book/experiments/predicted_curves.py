@@ -30,15 +30,13 @@ def curves(task: str) -> dict:
         error: relative, of the prediction and the mean of five networks, (scales,).
         scatter: median of that between two of them, ten pairs, (scales,).
         null: error of a designed network of as many neurons as are left, (scales,).
-        neurons: how many are left, (scales,).
-        left: loss at the end, over its start, (scales,).
         predicted: times of 90, 70, 50, 30, 10 % of the loss, 0 where it stays above, (scales, 5).
         measured: those of the mean loss, (scales, 5).
         seeds: those of each network, (scales, seeds, 5).
     """
     data, width = task_of(task), width_of(task)
     rate = theory.basins(data, key=jax.random.key(0))[0].rate
-    found: dict = {name: [] for name in ("error", "scatter", "null", "neurons", "left")}
+    found: dict = {name: [] for name in ("error", "scatter", "null")}
     found |= {name: [] for name in ("predicted", "measured", "seeds")}
     for scale in SCALES:
         times, losses = trained(data, width, scale, rate)
@@ -51,8 +49,6 @@ def curves(task: str) -> dict:
         found["error"].append(reln.deviation(predicted.losses, mean, learned=None))
         found["scatter"].append(np.median(pairs))
         found["null"].append(reln.deviation(null.losses, mean, learned=None))
-        found["neurons"].append(predicted.neurons)
-        found["left"].append(mean[-1] / mean[0])
         found["predicted"].append(crossings(times, np.asarray(predicted.losses), mean[0]))
         found["measured"].append(crossings(times, mean, mean[0]))
         found["seeds"].append([crossings(times, one, mean[0]) for one in losses])

@@ -42,19 +42,17 @@ def outcome(seed: int) -> dict:
     rate = small_rate(network, task, scale)
     losses = trained(network, weights, task, rate)
     times = rate * np.arange(len(losses))
-    refused, error, start = False, -1.0, -1.0
+    refused, error = False, -1.0
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
             predicted = theory.predict_losses(network, task, scale, times, step=rate)
             error = np.sum(np.abs(predicted - losses)) / np.sum(losses)
-            start = predicted[0] / losses[0] - 1
         except ValueError:
             refused = True
     exact = theory.predict_losses(network, task, weights, times, step=rate)
     return {
         "error": error,
-        "start": start,
         "exact": np.sum(np.abs(exact - losses)) / np.sum(losses),
         "warned": len(said) > 0,
         "refused": refused,

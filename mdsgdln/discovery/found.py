@@ -235,7 +235,8 @@ def _caveats(
     if kinds and recording is not None and recording.fewest_trials < FEW_TRIALS:
         said.append(
             f"{recording.fewest_trials} trials of a condition: from fewer than {FEW_TRIALS} the "
-            "same gates may come back and yet miss a kind, such as neurons that are on everywhere."
+            "same gates may come back and yet miss a kind, such as neurons that are on everywhere, "
+            "or count one twice."
         )
     if not kinds and gates.all():
         said.append(

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from mdsgdln.discovery.labels import conditions, listed
 
 STANDARD_ERRORS = 2.0  # above the baseline, where a neuron counts as on
+MANY_SILENT = 0.1  # of the neurons: so many that are never on may be suppressed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,7 +95,8 @@ def activity_by_condition(
     Args:
         trials: firing rates or spike counts, shape (neurons, trials), none below 0: neurons are
             rows and trials are columns, as in ``find``. Or a table, as of pandas, with a named
-            column for each neuron and a row for each trial. NaN where a neuron was not recorded.
+            column for each neuron and a row for each trial; any column but those of the labels is
+            taken for a neuron. NaN where a neuron was not recorded.
         labels: condition of each trial: numbers, names or tuples, shape (trials,), or several
             columns, (trials, columns); of a table also the names of one or several of its columns.
         baseline: activity before the stimulus, in the units of ``trials``: a number, one for each
@@ -113,7 +115,8 @@ def activity_by_condition(
             nothing below which neurons can be suppressed, or no neuron that is ever on.
 
     Warns:
-        UserWarning: standard errors are needed of single trials.
+        UserWarning: standard errors are needed of single trials, or a tenth of the neurons or more
+            are never above their baseline: they may be suppressed.
     """
     trials, labels, names, ordered = _table(trials, labels)
     labelled, condition = conditions(labels, trials.shape[1])
@@ -147,9 +150,16 @@ def activity_by_condition(
     kept = complete & on
     if not kept.any():
         raise ValueError("trials: expected a neuron that is on in a condition, got none")
+    never = complete & ~on
+    if baseline is not None and not suppressed and never.mean() >= MANY_SILENT:
+        warnings.warn(
+            f"activity_by_condition: {never.sum()} of {len(never)} neurons are left out, as they "
+            "are never above their baseline; suppressed=True finds gates of those that fall below",
+            stacklevel=2,
+        )
     named = [
         tuple(name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen)
-        for chosen in (kept, complete & ~on, ~complete)
+        for chosen in (kept, never, ~complete)
     ]
     activity = means[kept] - silence[kept]
     return Recording(activity, above[kept], condition, silence[kept], labelled, *named)

@@ -387,6 +387,9 @@ def test_suppressed_neurons_are_on_below_their_baseline():
     with pytest.warns(UserWarning, match="45 neurons"):
         found = discovery.find(recording, resamples=1)
     assert as_set(found.gates) == as_set(CONTEXTS[1:])
+    with pytest.warns(UserWarning, match="of 90 neurons .* suppressed=True"):
+        mixed = np.vstack([counts, high + 20]), labels, np.vstack([high, high])
+        discovery.activity_by_condition(*mixed)
     level = discovery.activity_by_condition(counts, labels, threshold=9, suppressed=True)
     np.testing.assert_allclose(level.activity[:, 0], 9 - counts[:, labels == 0].mean(axis=1))
 

@@ -26,6 +26,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from IPython.display import display
 
 from mdsgdln_book.claim_file import CLAIMS_FILE, Claim, read_claims
@@ -50,6 +51,16 @@ def rounded_text(value: float, digits: int) -> str:
     """
     text = f"{value:.{digits}g}"
     return "0" if float(text) == 0 else text
+
+
+def order_above(value: float) -> float:
+    """The least of 1e-12, 1e-8, 1e-4, … that is not below: what of rounding all machines share.
+
+    >>> order_above(0.0), order_above(3.3e-14), order_above(2e-11)
+    (1e-12, 1e-12, 1e-08)
+    """
+    precision = np.finfo(float).eps  # differences below it are chance
+    return 10.0 ** (4 * math.ceil(math.log10(max(value, precision)) / 4))
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,6 @@ from mdsgdln_book.experiments import (
     routes as route_runs,
 )
 
-FLOOR = 1e-8  # errors below it are drawn at it
-
 
 def clusters() -> dict:
     """Return errors of networks with K clusters as gates, and with the gates that come back.
@@ -63,37 +61,18 @@ def routes() -> dict:
     """
     domains, runs = route_runs.DOMAINS, {}
     masks = {q: tasks.trained_routes(domains, q).ravel() for q in range(1, domains + 1)}
-    for run in tables.load("routes").itertuples():
-        chosen = masks[run.num_trained]
-        errors = np.array(run.errors).reshape(len(run.errors), -1)
+    for (q, seed), run in route_runs.every_run().items():
+        chosen, errors = masks[q], run["errors"].reshape(len(run["errors"]), -1)
         parts = [errors[:, chosen], errors[:, ~chosen]]
         means = np.stack([part.mean(axis=1) for part in parts if part.size], axis=1)
-        runs[f"{run.num_trained} {run.seed}"] = {
-            "times": np.round(run.times, 1).tolist(),
+        runs[f"{q} {seed}"] = {
+            "times": np.round(run["times"], 1).tolist(),
             "means": [[float(f"{mean:.2g}") for mean in stage] for stage in means],
             "errors": np.round(100 * errors).astype(int).tolist(),
-            "course": np.round(1000 * np.array(run.course).T[: len(means[0])]).astype(int).tolist(),
+            "course": np.round(1000 * run["course"].T[: len(means[0])]).astype(int).tolist(),
         }
     trained = {q: np.flatnonzero(chosen).tolist() for q, chosen in masks.items()}
     return {"domains": domains, "trained": trained, "runs": runs}
-
-
-def scale() -> dict:
-    """Return errors and change of the kernel against σ₀, for each Q: log₁₀ of means of ten seeds.
-
-    The largest Q has untrained routes still.
-    """
-    columns = ["trained", "untrained", "kernel_change"]
-    published = tables.load("race_or_lazy").query("kind == 'as published'")
-    means = {4: published.groupby("scale")[columns].mean()}
-    for q, runs in tables.load("routes_scale").groupby("num_trained"):
-        means[q] = runs.groupby("scale")[columns].mean()
-    logs = {q: np.log10(mean.clip(lower=FLOOR)).round(3) for q, mean in sorted(means.items())}
-    return {
-        "domains": route_runs.DOMAINS,
-        "scales": means[4].index.tolist(),
-        "runs": {q: {name: log[name].tolist() for name in columns} for q, log in logs.items()},
-    }
 
 
 def sliding(flow: theory.ReLUFlow, count: int = 8) -> dict:

@@ -530,7 +530,7 @@ def test_scripts_need_no_other_host():
             assert word not in text, (path.name, word)
 
 
-# Figures of recorded runs: imitation, routes, scale -----------------------------------------------
+# Figures of recorded runs: imitation, routes ------------------------------------------------------
 
 
 def test_relative_error(javascript):
@@ -550,7 +550,7 @@ def test_half_time_of_a_recorded_curve(javascript):
         assert found is None if np.isinf(expected) else abs(found - expected) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["clusters", "imitation", "routes", "scale"])
+@pytest.mark.parametrize("name", ["clusters", "imitation"])
 def test_the_data_of_a_page_are_small(name):
     assert len(interactive.place(name, getattr(figure_data, name)()).html) < 40_000
 
@@ -627,15 +627,16 @@ def test_clusters_on_the_page_are_those_of_the_table():
             np.testing.assert_allclose(task["found"][shown], found, atol=6e-5)
 
 
-def test_routes_on_the_page_are_those_of_the_table():
+def test_routes_on_the_page():
     """Their errors, their frames, and what the chapter says of them."""
-    data = figure_data.routes()
+    with jax.numpy_rank_promotion("allow"):  # as for readers
+        runs, data = routes.every_run(), figure_data.routes()
+    assert len(interactive.place("routes", data).html) < 40_000
     right = {q: 0 for q in range(1, 8)}
-    for run in tables.load("routes").itertuples():
-        q, errors = run.num_trained, np.array(run.errors)
-        frames = tasks.trained_routes(7, q)
+    for (q, seed), run in runs.items():
+        errors, frames = run["errors"], tasks.trained_routes(7, q)
         assert data["trained"][q] == np.flatnonzero(frames).tolist()
-        shown = data["runs"][f"{q} {run.seed}"]
+        shown = data["runs"][f"{q} {seed}"]
         np.testing.assert_allclose(
             np.array(shown["errors"]) / 100, errors.reshape(7, 49), atol=0.006
         )
@@ -645,33 +646,8 @@ def test_routes_on_the_page_are_those_of_the_table():
             ends = np.array(shown["course"][kind])[[0, -1]] / 1000
             np.testing.assert_allclose(ends, mean[[0, -1]], atol=6e-4)
         taught = errors[:, frames].mean(axis=1)[1:]
-        assert (taught < routes.LEVELS).all() and (np.diff(run.times) >= 0).all()
+        assert (taught < routes.LEVELS).all() and (np.diff(run["times"]) >= 0).all()
         untaught = errors[-1][~frames]
         right[q] += q == 7 or untaught.max() < 0.05
         assert q > 1 or untaught.mean() > 1
     assert right == {1: 0, 2: 1, 3: 3, 4: 3, 5: 3, 6: 3, 7: 3}
-
-
-def test_runs_for_every_number_of_routes_are_those_of_the_chapter():
-    """With Q = 4 the experiment is the one of the table race_or_lazy."""
-    with jax.numpy_rank_promotion("allow"):  # as for readers
-        found = routes.from_scale(4, 2.5, 3)
-    table = tables.load("race_or_lazy").query("kind == 'as published' and scale == 2.5")
-    stored = table.query("seed == 3").iloc[0]
-    for name in ("untrained", "kernel_change", "steps"):
-        np.testing.assert_allclose(float(found[name]), stored[name], rtol=1e-6)
-
-
-def test_the_scales_on_the_page_are_those_of_the_tables():
-    data = figure_data.scale()
-    assert list(data["runs"]) == [1, 2, 3, 4, 5, 6]
-    four = tables.load("race_or_lazy").query("kind == 'as published'")
-    others = tables.load("routes_scale")
-    for q, run in data["runs"].items():
-        rows = four if q == 4 else others.query(f"num_trained == {q}")
-        for name, shown in run.items():
-            assert len(shown) == len(data["scales"])
-            for log, scale in zip(shown, data["scales"], strict=True):
-                mean = rows.query(f"scale == {scale}")[name].mean()
-                assert abs(log - np.log10(max(mean, figure_data.FLOOR))) < 6e-4
-        assert max(run["trained"]) < -5  # the words of the figure take this for granted

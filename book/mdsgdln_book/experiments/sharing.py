@@ -128,11 +128,8 @@ TABLES = {
             kind=[f"10 domains, {q} trained, 64 neurons" for q in range(1, 11)],
             scale=[0.05, 0.1, 0.2, 0.4],
             seed=range(10),
-        ),
-    ),
-    "sharing_size": Table(
-        experiment,
-        sweeps.grid(
+        )
+        + sweeps.grid(
             kind=[
                 *(f"20 domains, {q} trained, 64 neurons" for q in (2, 4, 6, 8, 10, 12)),
                 *(f"5 domains, {q} trained, 64 neurons" for q in (1, 2, 3, 4)),

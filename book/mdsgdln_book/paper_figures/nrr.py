@@ -138,7 +138,7 @@ def figure_5():
     axes["d"].set_ylabel("singular value")
     axes["d"].legend(title="$P$", fontsize="x-small", title_fontsize="x-small", loc="upper left")
     table = tables.load("sharing")
-    table = table[table["scale"] == 0.2]
+    table = table[table["kind"].str.match("10 domains.* 64") & (table["scale"] == 0.2)]
     share = table["kind"].str.extract(r", (\d+) trained")[0].astype(int)
     for kind, colour, marker in KINDS:
         errors = np.stack([table[kind][share == number] for number in range(1, 10)])

@@ -96,7 +96,9 @@ class Task:
         if len(inputs) != len(targets):
             raise ValueError(f"Y: expected one row per row of X, {len(inputs)}, got {len(targets)}")
         labels = _names(labels, len(inputs))
-        return _fill(object.__new__(cls), inputs.T, targets.T, None, labels)
+        with jax.ensure_compile_time_eval():  # data stay known inside a compiled function
+            inputs, targets = inputs.T, targets.T
+        return _fill(object.__new__(cls), inputs, targets, None, labels)
 
     def __repr__(self) -> str:
         return f"Task(inputs {np.shape(self.inputs)}, targets {np.shape(self.targets)})"

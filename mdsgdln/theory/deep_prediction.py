@@ -4,9 +4,8 @@ As H → ∞ at fixed σ√H the loss no longer depends on H or on the draw: for
 
     W₃ relu(W₂ relu(W₁x)) = (1/H) w₃ relu((1/√H) w₂ relu(w₁x)),   ẇ_l = −H ∂L/∂w_l.
 
-Networks of n < H neurons in each layer and σ√(H/n) differ by shares of 1/√n, above all in *when*
-they leave plateaus. So the times at which four of them, one draw with all signs of the middle and
-the last matrix, pass a loss are averaged; the mean of losses would be smeared.
+Four networks of n < H neurons a layer and σ√(H/n), one draw with all signs of the middle and the
+last matrix, are averaged: the curve passes each loss at the mean of the times at which they do.
 """
 
 from collections.abc import Sequence

@@ -26,17 +26,14 @@ def first_drop(
     ȧ_b = 2a_b (s_b − Σ_c K_bc a_c), K_bc = (û_bᵀû_c) ⟨relu(ŵ_bᵀx) relu(ŵ_cᵀx)⟩, K_bb = d_b;
     the loss falls by Σ s_b a_b − ½ Σ a_b K_bc a_c. A single one has half its strength at
     T½ = ln(s/(d a₀) − 1)/(2s). Later drops need directions that turn, and are not in this.
-    Nor is the time that a neuron takes to decide: where isolated samples differ in rate by less
-    than one over the time, neurons that are on for two serve both, and this warns.
+    Warns where isolated samples differ in rate by less than one over the time.
 
     Args:
         basins: of one task, from ``basins``.
         num_hidden: H, neurons of the hidden layer.
-        scale: σ of both layers, standard deviation of the initial weights; a pair must be equal, as
-            the masses are those of neurons whose layers are drawn alike.
-        amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, s²/(4d): half of
-            what the basin with the earliest T½ explains alone, at 0.29 of its final strength and so
-            before T½.
+        scale: σ of both layers, standard deviation of the initial weights; a pair must be equal.
+        amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, s²/(4d) of the
+            basin with the earliest T½: half of what it explains alone.
 
     Raises:
         ValueError: no basins, some of several tasks or none with a mass, a bad number, a loss that

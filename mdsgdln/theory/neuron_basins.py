@@ -1,10 +1,9 @@
 """Where the neurons of a small random network go: gates, rates, and how much weight each gets.
 
-While a network is small, each neuron (w, u) climbs the utility of ``neuron_utility`` by itself,
-ẇ = Σ_{i on} β_i x_i and u̇ = Σ_i relu(wᵀx_i) r_i/P with β_i = uᵀr_i/P. It ends in one of few
-directions ẑ = (ŵ, û)/√2 and then grows as c e^{st} ẑ. From there on c = ẑᵀz e^{−st} is constant,
-so that the *mass* of a basin, A = ⟨1_basin c²⟩/2 over unit Gaussian neurons, can be read from a few
-thousand of them. H neurons of scale σ then begin as a strength a₀ = Hσ²A of what û relu(ŵᵀx) says.
+A small neuron (w, u) climbs its utility, ẇ = Σ_{i on} β_i x_i and u̇ = Σ_i relu(wᵀx_i) r_i/P with
+β_i = uᵀr_i/P, until it grows as c e^{st} ẑ in one of few directions ẑ = (ŵ, û)/√2. The *mass* of a
+basin is A = ⟨1_basin c²⟩/2 over unit Gaussian neurons, c = ẑᵀz e^{−st}. H neurons of scale σ begin
+as a strength a₀ = Hσ²A of û relu(ŵᵀx).
 """
 
 import warnings
@@ -42,10 +41,10 @@ class Basin(NamedTuple):
         mass: A; a linear pathway has ½.
         share: of all random neurons, how many end here; the rest die.
         mass_error: standard error of the mass, 0 where it is known in closed form, for t → ∞.
-        climb: 0 at a maximum of the drive. Above 0 some samples on the boundary are parked: off for
-            ever, although the drive would rise with them. NaN for more than 12 that push up.
-        flatness: dimension of the directions with this gate that are equally fast: 1, unless the
-            maximum is flat; then ŵ is the mean of those reached.
+        climb: 0 at a maximum of the drive, above 0 where some samples on the boundary are parked:
+            off for ever. NaN for more than 12 that push up.
+        flatness: dimension of the directions with this gate that are equally fast; above 1, ŵ is
+            the mean of those reached.
         input_weights: ŵ of length 1, shape (N_in,).
         output_weights: û of length 1, shape (N_out,).
         activity: relu(Xᵀŵ), shape (P,).
@@ -70,13 +69,10 @@ def basins(
 ) -> list[Basin]:
     """Return where the neurons of a small ReLU network with one hidden layer go, fastest first.
 
-    Neurons are drawn from all directions and followed by themselves, all at once. Their last
-    direction is then replaced by the top vector of its face, which is exact. The sampling error of
-    a mass is about 2/√neurons of it. A basin that no neuron finds is not in the list.
-    The mass of a sample that is orthogonal to all others, in inputs and residual, is known:
-    3/16 + 1/(8π), times 5/8 for each such sample that is faster. A neuron that is on for two
-    grows for both, and belongs to the faster one only when e^{(s₁−s₂)t} is large: until then the
-    slower one has more than this, and ``first_drop`` warns.
+    Random neurons are followed; their last direction is replaced by the top vector of its face.
+    The relative sampling error of a mass is about 2/√neurons; a basin that none finds is left out.
+    The mass of a sample that is orthogonal to all others, in inputs and residual, is
+    3/16 + 1/(8π), times 5/8 for each such sample that is faster, for t → ∞.
 
     Args:
         task: with inputs X; a bias is a row of ones.
@@ -135,8 +131,7 @@ def _flow(
 
     The slope at both ends of a step is used, so that none that leaves a gate is without effect.
     X and R have norm 1 here and time runs in units of P/(‖X‖‖R‖), so that no rate is above 1.
-    Where only weak samples are on, no rate is above Σ_on ‖r_i‖‖x_i‖: such a neuron takes longer
-    steps, as its clock is its own. Rounds end when nearly all neurons grow steadily.
+    Where only weak samples are on, no rate is above Σ_on ‖r_i‖‖x_i‖, and steps are longer.
 
     Returns:
         z = (w, u) of length 1, (N, n + m), ln of its growth and its time, (N, 1), before and after

@@ -37,11 +37,10 @@ class Candidate(NamedTuple):
 def faces(inputs: Numbers) -> Int[np.ndarray, "F P"]:
     """Return every face of the weights of a ReLU neuron without a bias.
 
-    A row for each, an entry for each sample: 1 on, −1 off, 0 on the boundary. Each hyperplane
-    wᵀx = 0 in turn cuts those of the former faces that are also faces of the arrangement on it.
+    A row for each, an entry for each sample: 1 on, −1 off, 0 on the boundary.
 
     Args:
-        inputs: X, shape (N_in, P), at most 16 samples; from five dimensions on it takes seconds.
+        inputs: X, shape (N_in, P), at most 16 samples.
 
     Raises:
         ValueError: a wrong shape, or too many samples.
@@ -56,15 +55,11 @@ def faces(inputs: Numbers) -> Int[np.ndarray, "F P"]:
 
 
 def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
-    """Return all faces with a fastest direction of their own, the fastest first.
+    """Return all faces with a fastest direction of their own, the fastest first: the *winner*.
 
-    The first one is the largest: f of any candidate is a value of f, so no climb needs to be known
-    to find the *winner*. A local maximum whose top space has one dimension is among those with
-    climb 0. Where the top space is larger, climb is that of the returned w alone: another w of
-    this face and space may be a maximum where it is not.
-
-    In JAX's single precision, inputs are rounded before they come here: dependent ones may then
-    count as independent, which lists faces that do not exist.
+    A local maximum whose top space has one dimension is among those with climb 0. Where the top
+    space is larger, climb is that of the returned w alone. Inputs that are dependent before
+    rounding to single precision may count as independent.
 
     Args:
         task: at most 16 samples.

@@ -1,13 +1,9 @@
 """Many neurons of one gate as few that learn alike.
 
-Neurons z = (w, v) of a ReLU network that are on for the samples g obey ż = M_g z with one symmetric
-matrix, M_g = [[0, C], [Cᵀ, 0]], C = (1/P) Σ_{i∈g} x_i r_iᵀ, and act on the residual r through
-Σ v wᵀ alone. So S = Σ z zᵀ is all that matters of them: Ṡ = M_g S + S M_g, and a step of descent
-makes of it (1 + ηM_g) S (1 + ηM_g). Other neurons with that S and that gate learn alike, exactly,
-for as long as they all keep the gate.
-
-A sample on the boundary of a neuron pushes it on one side and not on the other, and holds it there.
-Neurons that slide along one boundary are of one gate as well.
+Neurons z = (w, v) of a ReLU network that are on for the samples g obey ż = M_g z with
+M_g = [[0, C], [Cᵀ, 0]], C = (1/P) Σ_{i∈g} x_i r_iᵀ, and act on the residual r through Σ v wᵀ alone.
+So S = Σ z zᵀ is all that matters: Ṡ = M_g S + S M_g, or (1 + ηM_g) S (1 + ηM_g) after a step of
+descent. Neurons that slide along one boundary are of one gate as well.
 """
 
 from typing import NamedTuple
@@ -102,10 +98,9 @@ def _clusters(z: Float[np.ndarray, "m k"], cosine: float) -> list[Int[np.ndarray
 def _fewer(z: Float[np.ndarray, "m k"], size: float) -> Float[np.ndarray, "r k"]:
     """Return twice as many neurons as directions are kept (one for one), with Σ z zᵀ of those.
 
-    z = A diag(s) Bᵀ becomes A' diag(s) Bᵀ with orthonormal columns in A'. The first is constant:
-    all new neurons lie around the main direction, as the old ones do. The others are mixtures of
-    old neurons, each with its mirror image, so that odd moments vanish and later gates split them
-    as they would split a cloud. They depend on A with its directions, not on the basis of these.
+    z = A diag(s) Bᵀ becomes A' diag(s) Bᵀ with orthonormal columns in A'. The first is constant;
+    the others are mixtures of old neurons, each with its mirror image, so that odd moments
+    vanish.
     """
     left, s, right = np.linalg.svd(z, full_matrices=False)
     least = max(SHRUNK * size * np.sqrt(len(z)), ROUNDING * s[0])

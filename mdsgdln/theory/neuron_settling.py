@@ -18,8 +18,7 @@ def settle(
 ) -> tuple:
     """Return the maximum that each neuron has come next to.
 
-    A sample with |wᵀx| below ``rounding`` counts as parked if it would push up: as it was off, its
-    wᵀx has gone to 0 from below.
+    A sample with |wᵀx| below ``rounding`` counts as parked if it would push up.
 
     Returns:
         tops: its direction, (N, n).
@@ -61,8 +60,7 @@ def settle(
 def _top(inputs, residual, w, near: float, rounding: float) -> tuple[np.ndarray, int, float] | None:
     """Return the maximum of the face next to w, its flatness, and the least cosine that will do.
 
-    In the face of its maximum a neuron grows as in a linear network, and only needs time. None if
-    the face has no maximum, parked samples left off.
+    None if the face has no maximum, parked samples left off.
     """
     on, boundary = _pattern(inputs, w, near)
     found = _settled(inputs, residual, w, boundary)

@@ -1,10 +1,8 @@
 """One implicit step of a ReLU neuron's input weights, so that samples may slide along a boundary.
 
-In gradient flow a neuron has ẇ = Σ θ_i β_i x_i with β_i = vᵀr_i/P and θ_i = 1 where wᵀx_i > 0, 0
-where wᵀx_i < 0, and between on the boundary (Filippov). The implicit step (implicit Euler for
-sliding modes, Acary and Brogliato) takes θ at its end: w' = w + h Σ θ_i β_i x_i with θ_i = 1, 0 or
-between as w'ᵀx_i is above, below or at 0. Where β_i ≥ 0, θ is that of the beginning. For the others
-λ = −hθβ solves a convex problem in a box, with q what the step gives without them,
+A neuron has ẇ = Σ θ_i β_i x_i with β_i = vᵀr_i/P and θ_i = 1 where wᵀx_i > 0, 0 where wᵀx_i < 0,
+and between on the boundary (Filippov). Where β_i < 0, the implicit step (Acary and Brogliato) takes
+θ at its end: with q what the step gives without these samples, λ = −hθβ is
 
     λ = argmin ½‖q − Xλ‖² over 0 ≤ λ_i ≤ b_i = −hβ_i,  w' = q − Xλ.
 
@@ -70,9 +68,7 @@ def implicit(
 ) -> tuple[Float[Array, "n H"], Float[Array, "P H"], Sliders, Float[Array, " H"]]:
     """Return w' = q − Xλ, λ, what to keep, and the residuals, of q and the bounds b.
 
-    All neurons try the sliding samples of the last step. Where one does no longer slide, or another
-    begins to, the set of sliding samples is corrected until it is right; the few neurons of a step
-    that have such events are gathered first.
+    All neurons try the sliding samples of the last step; the few with others are then corrected.
     """
     enough = tolerance(inputs.dtype)
     pushes = sliders.theta * most

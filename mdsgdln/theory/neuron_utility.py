@@ -1,28 +1,18 @@
 """What a small ReLU neuron climbs: its utility, and when it has reached the top.
 
-A neuron with input weights w and output weights u has the *utility*
-U(w, u) = (1/P) Σ_i uᵀr_i relu(wᵀx_i), r_i what is not explained of sample i (at first, y_i). While
-all neurons are small, gradient flow climbs it. For a given direction of w the best u is along
-R relu(Xᵀw), and what is left is the *drive* f(w) = ‖R relu(Xᵀw)‖ / (P‖w‖).
+A neuron (w, u) has the *utility* U(w, u) = (1/P) Σ_i uᵀr_i relu(wᵀx_i), r_i what is not explained
+of sample i. With u along R relu(Xᵀw), the best one, and ‖w‖² = ‖u‖² = ½, 2U is the *drive*
+f(w) = ‖R relu(Xᵀw)‖ / (P‖w‖).
 
 Let g be the samples with wᵀx > 0, B those with wᵀx = 0, Ψ_B the projection that removes the inputs
 of B, and Σ^yx(g) = (1/P) Σ_{i∈g} r_i x_iᵀ. All weights with one gate and boundary are a *face*.
 
-1. (w, u), ‖w‖² + ‖u‖² = 1, is a local maximum of U with U > 0 iff w/‖w‖ is one of f, u is along
-   R relu(Xᵀw), and ‖w‖² = ‖u‖² = ½. Then 2U = f(w).
-2. On a face f(w) = ‖Σ^yx(g) w‖ / ‖w‖. A quadratic form on a sphere has no local maximum but the
-   largest, so at a maximum w is in the top right singular space of Σ^yx(g) Ψ_B, and f(w) = s is its
-   largest singular value.
-3. With s > 0, ‖w‖ = 1, u = Σ^yx(g) w/s, β_i = uᵀr_i/P and c = Σ^yx(g)ᵀu − s w, the slope of f
-   in direction δ is cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ). Condition (C): it is nowhere above 0. That is,
-   for every set A of samples of B with β_i > 0, c + Σ_{i∈A} β_i x_i = Σ_{i∈B, β_i<0} θ_i |β_i| x_i
-   for some 0 ≤ θ_i ≤ 1. A maximum has it. With 2, and where the slope is below 0 in every direction
-   that leaves the face, it suffices; where some slope is 0, second order decides.
-4. Gradient flow ends at such maxima, or next to a sample that is *parked*: off for ever, its
-   wᵀx → 0 from below beside ‖w‖, although f would rise if it were on. That needs an input
-   orthogonal to the push of all others, Σ_{i∈g} β_i x_i and what the samples add along whose
-   boundaries the neuron slides, as one-hot inputs are. (C) then holds for δ with x_iᵀδ ≤ 0 for
-   parked i.
+1. At a local maximum of f above 0, w is a top right singular vector of Σ^yx(g) Ψ_B, and f(w) = s
+   its singular value.
+2. There, with ‖w‖ = 1, u = Σ^yx(g) w/s, β_i = uᵀr_i/P and c = Σ^yx(g)ᵀu − s w, condition (C)
+   holds: the slope cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ) of f is above 0 in no direction δ.
+3. Gradient flow ends at such maxima, or next to a sample i that is *parked*: off for ever, its
+   wᵀx_i → 0 from below, although f would rise if it were on. (C) then holds for δ with x_iᵀδ ≤ 0.
 """
 
 from itertools import chain, combinations
@@ -86,8 +76,8 @@ def climb(
     """Return the largest slope of the drive, over all directions: 0 where condition (C) holds.
 
     max over ‖δ‖ ≤ 1 of cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ), which is the largest distance over sets A
-    from c + Σ_{i∈A} β_i x_i to {Σ θ_i |β_i| x_i, 0 ≤ θ_i ≤ 1}: one bounded least-squares problem
-    for each set. B are the samples with |wᵀx| ≤ 1e-6 ‖w‖‖x‖.
+    from c + Σ_{i∈A} β_i x_i to {Σ θ_i |β_i| x_i, 0 ≤ θ_i ≤ 1}, A among samples with β_i > 0 and θ
+    of those with β_i < 0. B are the samples with |wᵀx| ≤ 1e-6 ‖w‖‖x‖.
 
     Args:
         task: with inputs X.

@@ -1,9 +1,4 @@
-"""The loss of a ReLU network from its task alone: few designed neurons that stand for all.
-
-It is a small ReLU system that is integrated, no closed form. What it adds to a trained network is
-that it needs no weights, is the same for every width, and shows which gates are left. With two
-hidden layers (``deep_prediction``) it shows no gates.
-"""
+"""The loss of a ReLU network from its task alone: few designed neurons that stand for all."""
 
 import warnings
 from collections.abc import Sequence
@@ -72,35 +67,19 @@ def predict_relu(
 ) -> ReLUPrediction:
     """Predict the loss of a ReLU network with one or two hidden layers.
 
-    *One hidden layer*, by compressed mean field. Some neurons of size σ √(H/N) stand for all H:
-    each sign combination (±w, ±v) of N/4 draws, with Σ w wᵀ and Σ v vᵀ made isotropic. They follow
-    gradient flow, ẇ = (1/P) Σ_{i on} vᵀr_i x_i and v̇ = (1/P) Σ_i relu(wᵀx_i) r_i. From time to time
-    those of one gate (samples on, off, on the boundary) that point alike become the few that keep
-    Σ (w, v)(w, v)ᵀ, which is exact while they keep the gate. Takes about a second, and some seconds
-    to compile.
+    *One hidden layer*: N neurons of size σ √(H/N) stand for all H: each sign combination (±w, ±v)
+    of N/4 draws, with Σ w wᵀ and Σ v vᵀ made isotropic. They follow gradient flow,
+    ẇ = (1/P) Σ_{i on} vᵀr_i x_i and v̇ = (1/P) Σ_i relu(wᵀx_i) r_i. Those of one gate that point
+    alike become the few that keep Σ (w, v)(w, v)ᵀ, which is exact while they keep the gate. The
+    null, never merged: ``predict_relu(..., num_neurons=prediction.neurons, cosine=1)``.
 
-    Its null is a designed network of as many neurons that are never merged:
-    ``predict_relu(..., num_neurons=prediction.neurons, cosine=1)``. On contextual tasks with small
-    weights merging is better than that. On small tasks it gains nothing, and on some random ones
-    with σ = 1e-6 it loses: use the null there. With σ = 1e-2 little or nothing is merged.
+    Warns below 64 neurons and for H σ² ‖X‖/‖Y‖ (spectral norms) above 0.5. Refuses above 4, or
+    where the initial output, zero here, adds more than half to the initial loss:
+    m H σ₁²σ₂²⟨‖x‖²⟩ > ⟨‖y‖²⟩ for m outputs. Long plateaus may be off without a warning.
 
-    Range, as measured on exclusive or, contextual and random tasks: with H σ² ‖X‖/‖Y‖ (spectral
-    norms) up to 0.5 the curve is up to 6 % from the mean of networks of 400 neurons, and up to 20 %
-    of 64, which differ by 12 %. From 0.5 to 4 it is up to 40 % off, and this warns. Beyond 4,
-    or where the initial output of the network, which is zero here, adds more than half to the
-    initial loss, m H σ₁²σ₂²⟨‖x‖²⟩ > ⟨‖y‖²⟩ for m outputs, errors reach 97 %: this refuses. Curves
-    with long plateaus, as of functions of one number, may be 10–28 % off without a warning.
-
-    *Two hidden layers*, by four ReLU networks of N/4 neurons a layer and σ √(4H/N), one draw with
-    four combinations of signs (see ``theory.deep_prediction``): the curve passes each loss at the
-    mean of the times at which they do. It is a convenience. What it rests on is that the loss
-    depends on H through σ √H alone; a plain network of N neurons a layer is as good, and four times
-    the work. Nothing is merged, no gates are kept, and ``cosine`` is without effect. Takes seconds.
-
-    Range, as measured on exclusive or, semantic, contextual and random tasks: with 100 neurons and
-    more, and σ √H (‖X‖/‖Y‖)^{1/3} up to 0.1, the curve is up to 10 % from a typical network. With
-    30 to 64 neurons it is up to 40 %, at a ratio of 0.5 to 1 up to 19 %, and networks differ as
-    much. Beyond 100 and 0.2 this warns, beyond 1 it refuses.
+    *Two hidden layers*: four networks of N/4 neurons a layer (``theory.deep_prediction``). Nothing
+    is merged, no gates are kept. Warns below 100 neurons and for σ √H (‖X‖/‖Y‖)^{1/3} above 0.2,
+    refuses above 1.
 
     Args:
         task: what the network is trained on; a bias is a row of ones in the inputs.
@@ -231,8 +210,7 @@ def _advance(
 ) -> tuple:
     """Follow gradient flow for a round by Heun's rule; return z after it and the loss before steps.
 
-    Both ends of a step count, so that a neuron that a step takes across a boundary is pushed from
-    both sides, as one that slides.
+    Both ends of a step count, so that a neuron that crosses a boundary is pushed from both sides.
     """
     rows, num_samples = inputs.shape
 

@@ -59,10 +59,9 @@ class ReLUFlow:
         return f"ReLUFlow({steps} times, {neurons} neurons, {samples} samples)"
 
     def events(self) -> pd.DataFrame:
-        """Return all changes of state: time, neuron, sample, from, to.
+        """Return all changes of state: time at the end of the step, neuron, sample, from, to.
 
-        The time is the end of the step in which it happens. A neuron that crosses a boundary may
-        land on it for one step; that is no event, and only the crossing is listed.
+        A neuron that lands on a boundary for one step while it crosses has one event alone.
         """
         return self.changes.copy()
 
@@ -79,9 +78,8 @@ def relu_flow(
     """Follow the gradient flow of a ReLU network with one hidden layer, its sliding gates resolved.
 
     ẇ = Σ θ_i β_i x_i and v̇ = Σ relu(wᵀx_i) r_i/P for each neuron (w, v), with the residual
-    r = y − ŷ, β_i = vᵀr_i/P, and θ_i = 1 on, 0 off and between on the boundary of a gate. Descent
-    chatters across a boundary to which both sides push; here the neuron stays on it, by the
-    implicit step of ``neuron_sliding``. The error is of the order of the step, as that of descent.
+    r = y − ŷ, β_i = vᵀr_i/P, and θ_i = 1 on, 0 off and between on the boundary of a gate, by the
+    implicit step of ``neuron_sliding``. The error is of the order of the step.
 
     Args:
         network: with one hidden layer.

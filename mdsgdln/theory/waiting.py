@@ -1,32 +1,21 @@
-"""When a deep linear network of small random weights learns each mode: no constant to fit.
+"""When a deep linear network of small random weights learns each mode.
 
 While a mode waits, a network is the chain of scalar input and output W_L ⋯ W₁, W₁ = W₁v_α a column
 and W_L = u_αᵀW_L a row. With F = W_L ⋯ W₁ its flow is
 
-    Ẇ_l = (s − d F) (W_L ⋯ W_{l+1})ᵀ (W_{l−1} ⋯ W₁)ᵀ.
+    Ẇ_l = (s − d F) (W_L ⋯ W_{l+1})ᵀ (W_{l−1} ⋯ W₁)ᵀ,
 
-The factor s − dF, the same for all layers, only changes the speed: what the chain goes through is
-that of Ẇ_l = (…)ᵀ(…)ᵀ in a time τ with dt = dτ/(s − dF). Solutions depend on inner products of
-words in the initial middle matrices and their transposes, applied to the ends. For Gaussian
-matrices, W_l of N_{l+1} × N_l entries N(0, σ_l²), these products converge as widths grow, to those
-of *free* matrices (Voiculescu): every vector x of a layer has a new direction x↑ in the next layer,
-every y one y↓ in the layer before, all orthonormal, and
+or Ẇ_l = (…)ᵀ(…)ᵀ in a time τ with dt = dτ/(s − dF). As widths grow, Gaussian matrices, W_l of
+N_{l+1} × N_l entries N(0, σ_l²), become *free* (Voiculescu): every vector x of a layer has a new
+direction x↑ in the next layer, every y one y↓ in the layer before, all orthonormal, and
 
     W_l x = σ_l √N_{l+1} x↑ (+ σ_l √N_l y where x = y↓),
 
 the transpose alike. The ends are σ₁√N₁ and σ_L√N_{L−1} times one more direction each. So a wide
-network waits as a small deterministic one does, whose layers hold the words up to some length; the
-error falls faster than exponentially with it.
+network waits as a small deterministic one does, whose layers hold the words up to some length.
 
 With equal widths N and one σ, T → κ/(s (σ√N)^{L−2}) as σ√N → 0, κ = 1.167973 for L = 3 and
-0.592614 for L = 4: the time at which the chain without saturation is infinite. At a half time the
-mode is saturating. A balanced mode w per layer, ẇ = w^{L−1}(s − d w^L), has F = s/(2d) at
-w_h = (s/2d)^{1/L}, before that time by
-
-    (1/(L−2) − ∫₀¹ (x/2)/(1 − x^L/2) dx) / (s w_h^{L−2}):
-
-0.675/(s w_h) for L = 3, 0.188/(s w_h²) for L = 4. The integral in t here holds it without an
-approximation. For L = 2 no matrix is in the middle, and the chain is a = W₁v, c = W₂ᵀu alone.
+0.592614 for L = 4. For L = 2 the chain is a = W₁v, c = W₂ᵀu alone.
 """
 
 import warnings
@@ -54,16 +43,13 @@ def drop_times(
     T_α is when u_αᵀWv_α, W the product of all layers, is s_α/(2d_α): the solution of
     dT = dτ/(s_α − d_α F(τ)) up to F = s_α/(2d_α), where F is that of the chain of words (see the
     module). Mode α finds α − 1 directions of each hidden layer taken: its widths are N − α + 1.
-    It is the mean over draws up to a share of 1/N or 2/N; one draw scatters around it by a share of
-    about 1/√(16N), 1/√(4N) or 1/√(1.5N) with two, three or four matrices.
 
-    Warns, as times may then be off by more than some per cent, where
+    Warns where
 
     - Σ^x does not commute with the modes: its coupling (``statistics.modes``) is above 0.1;
     - weights are not small: σ√N above 0.1 in a layer, N its larger hidden width;
-    - a hidden layer has few neurons: fewer than 12, 25 or 50 with two, three or four matrices;
-    - modes are nearly as fast as each other: s of two neighbours differs by less than a tenth. Each
-      has this half time on average, but a draw learns mixtures of equal ones, early and late.
+    - a hidden layer has fewer than 12, 25 or 50 neurons with two, three or four matrices;
+    - s of two neighbours differs by less than a tenth: a draw learns mixtures of such modes.
 
     Args:
         task: what the network is trained on.
@@ -75,8 +61,8 @@ def drop_times(
 
     Raises:
         ValueError: sizes that do not fit the task, fewer than two or more than four matrices, a
-            hidden layer with fewer neurons than modes: which ones it learns depends on the draw, or
-            no mode at all, or weights so large that a mode is typically half learned at the start.
+            hidden layer with fewer neurons than modes, no mode at all, or weights so large that a
+            mode is typically half learned at the start.
     """
     checks.instance("task", task, Task)
     sizes = LinearNetwork(sizes).sizes
@@ -133,8 +119,7 @@ def _warn(found, widths, sigmas) -> None:
 def _chain_of_words(widths, sigmas) -> list[np.ndarray]:
     """Return the small network that waits as a wide one does, W₁ … W_L.
 
-    A layer has a neuron per word. A word is a layer and a number; those that end one step are
-    prolonged in the next, up and down.
+    A layer has a neuron per word: a layer and a number, prolonged by each step, up and down.
     """
     last = len(widths) - 1
     counts = [0] * len(widths)

@@ -102,10 +102,8 @@ def _lock(file: BinaryIO, path: Path) -> None:
 def provenance(experiment: Callable | None = None) -> dict:
     """Return what makes numbers: code, libraries, and what they run on.
 
-    The keys are commit, dirty, libraries, platform, processor, threads, x64, python and date. The
-    commit is that of the folder of the experiment's code, or else of the folder worked in; dirty
-    means that Python or notebooks there differ from it. None where there is no Git. The number of
-    threads is that of XLA in this process.
+    The commit is that of the folder of the experiment's code, or else of the folder worked in;
+    dirty means that Python or notebooks there differ from it. None where there is no Git.
     """
     if experiment is not None:
         checks.function("experiment", experiment)

@@ -86,9 +86,8 @@ def begin(values: Mapping[str, Any], sweep: int = 0) -> None:
 def _line_there(pickled: bytes, setting: Setting, values: Mapping[str, Any]) -> str | Exception:
     """Return the line of a run in a worker, or what it raised.
 
-    The caller's values hold for this run alone: a worker of a cluster serves others, too, and what
-    JAX sets for whole processes, like platforms, is its owner's. They hold before the experiment is
-    unpickled, since modules that it needs may make arrays.
+    The caller's values hold for this run alone, and before the experiment is unpickled, since
+    modules that it needs may make arrays.
     """
     with ExitStack() as stack:
         for name, value in values.items():

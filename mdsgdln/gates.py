@@ -55,12 +55,9 @@ def is_realisable(pattern: Numbers, inputs: Numbers | None = None) -> bool:
     """Return whether some ReLU neuron without a bias has this gating pattern (MHS Lemma 4.1).
 
     A neuron with input weights w is on for the samples with wᵀx > 0 and off for those with
-    wᵀx ≤ 0: off includes the boundary, as for the gate step(wᵀx).
-
-    For a one-hot item over a one-hot context, on means a_i + b_c > 0. That is possible exactly
-    where no 2 × 2 part of the pattern is a permutation matrix, that is, where the sets of contexts
-    of any two items are nested (*lonesum* matrices). For other inputs linear programming decides,
-    see ``are_realisable``.
+    wᵀx ≤ 0. Without ``inputs``, for one-hot items over one-hot contexts, on means a_i + b_c > 0:
+    possible exactly where the sets of contexts of any two items are nested (*lonesum* matrices).
+    For other inputs see ``are_realisable``.
 
     Args:
         pattern: 0 or 1 per item and context, shape (n, C); with ``inputs``, per sample, (P,).
@@ -81,8 +78,8 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     """Return which of several gates a ReLU neuron without a bias can have on these inputs.
 
     A linear program for each: the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and
-    wᵀx ≤ 0 where it is off. Since w can be scaled, that is either 1 or 0. Inputs are scaled to
-    length one first; what holds to within the solver's tolerance (1e-7) counts as holding.
+    wᵀx ≤ 0 where it is off, which is 1 or 0. Inputs are scaled to length one first; the solver's
+    tolerance is 1e-7.
 
     Args:
         gates: 0 or 1, shape (K, P).
@@ -139,7 +136,7 @@ def count_realisable(num_items: int, num_contexts: int) -> int:
     """Return how many gating patterns of n items and C contexts a ReLU neuron can have.
 
     The poly-Bernoulli number Σ_j (j!)² S(n+1, j+1) S(C+1, j+1), S the Stirling numbers of the
-    second kind, in exact integers; there are 2^{nC} patterns in all.
+    second kind.
 
     Args:
         num_items: n.

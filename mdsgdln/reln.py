@@ -56,9 +56,8 @@ def train_side_by_side(
 ) -> SideBySide:
     """Train a ReLU network and the gated network that has its activity as gates (MHS Def. 3.1).
 
-    Both start from ``weights`` and go down their own gradient from there. The gated network is
-    linear but for its gates, one per hidden neuron and sample: at each step step(z), with z the
-    input of the ReLU network's neuron. They are given to it, and no gradient passes through them.
+    Both start from ``weights`` and go down their own gradient. Gates are step(z), z the input of
+    the ReLU network's neuron; no gradient passes through them.
 
     Args:
         network: the ReLU network, with one hidden layer or more.
@@ -66,8 +65,8 @@ def train_side_by_side(
         task: what they are trained on, all samples at each update.
         learning_rate: step size on the mean loss.
         num_steps: number of updates.
-        freeze_at: step from which on the gated network keeps the gates it then has; never if not
-            given. It may be traced.
+        freeze_at: step, traced or not, from which on the gated network keeps its gates; never if
+            not given.
 
     Raises:
         ValueError: weights or task that do not fit the network, or a bad number.
@@ -136,9 +135,8 @@ def deviation(
     Args:
         losses: 𝓛, shape (T,).
         reference: 𝓛_ref at the same times, shape (T,).
-        learned: the share of its start below which the reference has to fall: before learning is
-            over, the number says little. None, for a task that is never learned to the end, asks
-            for nothing.
+        learned: the share of its start below which the reference has to fall; None asks for
+            nothing.
 
     Raises:
         ValueError: different lengths, a non-finite entry, or a reference that does not fall that
@@ -168,8 +166,7 @@ def rank_candidates(
 ) -> dict[str, Float[Array, " T"]]:
     """Predict the loss of every candidate, from its data and σ alone, and rank them.
 
-    The faster of two is the one whose loss sums to less over the given times, so these should reach
-    to where the best has learned. For a fair race all have the same number of neurons in all.
+    The faster of two is the one whose loss sums to less over the given times.
 
     Args:
         task: what they would be trained on.

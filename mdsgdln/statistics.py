@@ -68,11 +68,7 @@ def correlations(task: Task) -> Correlations:
 
 
 def condensed(task: Task) -> Task:
-    """Return a task of at most N_in + N_out samples with the same second moments.
-
-    The loss of a linear network depends on them alone: it learns the two tasks alike. Labels are
-    dropped, as a new sample is a mixture of the old ones.
-    """
+    """Return a task of at most N_in + N_out samples with the same second moments, and no labels."""
     checks.instance("task", task, Task)
     checks.known("task", task)
     rows = np.vstack([task.inputs, task.targets])
@@ -85,10 +81,7 @@ def condensed(task: Task) -> Task:
 
 
 def residual(task: Task) -> Task:
-    """Return the task that is left once the best linear map is learned: its targets are Y − Y X⁺ X.
-
-    It has the same inputs; no linear map learns anything of it.
-    """
+    """Return the task that is left of the best linear map: its targets are Y − Y X⁺ X."""
     checks.instance("task", task, Task)
     checks.known("task", task)
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
@@ -99,8 +92,8 @@ def residual(task: Task) -> Task:
 def modes(task: Task, tolerance: float = 1e-6) -> Modes:
     """Return the modes of a task whose singular value exceeds ``tolerance`` of the largest.
 
-    Equal singular values leave the basis free; it is turned so that it also diagonalises Σ^x. The
-    sign of a mode makes the largest entry of u_α positive.
+    Modes of equal singular value are turned so that they also diagonalise Σ^x. The sign of a mode
+    makes the largest entry of u_α positive.
     """
     checks.instance("task", task, Task)
     checks.non_negative("tolerance", tolerance)
@@ -128,8 +121,7 @@ def modes(task: Task, tolerance: float = 1e-6) -> Modes:
 def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"]:
     """Return how well linear maps W send some input modes to their output modes, 0 to 1.
 
-    ‖UᵀWV‖² / (‖WV‖ ‖UᵀW‖) in the Frobenius norm; 1 if W sends V nowhere else and nothing else to U,
-    0 if WV or UᵀW is zero, as at W = 0.
+    ‖UᵀWV‖² / (‖WV‖ ‖UᵀW‖) in the Frobenius norm; 0 if WV or UᵀW is zero.
 
     Args:
         maps: W at several times, shape (T, N_out, N_in).
@@ -166,8 +158,7 @@ def _path_gate(
     """Return g_p, the product of the node and edge gates along ``path``, one number per sample.
 
     Raises:
-        ValueError: no path of the network, or a gate that differs between neurons of a layer: the
-            path sum needs one gate per layer and sample.
+        ValueError: no path of the network, or a gate that differs between neurons of a layer.
     """
     nodes = _path_nodes(path)
     gate = jnp.ones(num_samples)
@@ -202,10 +193,9 @@ def _path_nodes(path: tuple[Any, ...]) -> tuple[Node, ...]:
 
 
 def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge, ...]) -> Task:
-    """Return the dataset that a path sees (MHS Eq. 4).
+    """Return the dataset that a path sees (MHS Eq. 4), of all P samples.
 
-    Inputs are g_p x_{s(p)} and targets those of t(p) where g_p ≠ 0, else zero. P stays the total
-    number of samples, so that ``correlations`` gives Σ^yx(p) and Σ^x(p, p).
+    Inputs are g_p x_{s(p)} and targets those of t(p) where g_p ≠ 0, else zero.
 
     Args:
         network: the gated network.

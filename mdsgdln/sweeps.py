@@ -2,14 +2,9 @@
 
 An experiment is a function from a setting to named results, written for one run::
 
-    def experiment(seed, scale):
-        weights = network.init(jax.random.key(seed), scale)
-        return {"loss": training.train(network, weights, task, 0.024, 8001).losses[-1]}
+    table = sweep(experiment, grid(seed=range(100), scale=[1e-3, 1e-4]), "results.jsonl")
 
-    table = sweep(experiment, grid(seed=range(100), scale=[1e-3, 1e-4]), "results.jsonl", n_jobs=2)
-
-It is called as it is. Results go to a file as runs finish, in plain JSON lines:
-``{"header": ...}`` says what makes the rows after it, and a run is
+Files are JSON lines: ``{"header": ...}`` says what makes the rows after it, and a run is
 ``{"setting": ..., "results": ..., "failed": ..., "seconds": ...}``.
 """
 
@@ -64,11 +59,7 @@ def sweep(
 
     With ``n_jobs`` above one, runs go to new processes of one thread each; inside of
     ``joblib.parallel_config("dask")`` to the workers of the Dask cluster. JAX's configuration goes
-    along, also what was set by a context manager. For a Slurm array, one file a task::
-
-        task = int(os.environ["SLURM_ARRAY_TASK_ID"])  # sbatch --array=0-99
-        sweep(experiment, settings, f"part{task}.jsonl", shard=(task, 100))
-        table = load(*glob.glob("part*.jsonl"))  # when all have ended
+    along. In a Slurm array every task has a ``shard`` and a file of its own; ``load`` joins them.
 
     Args:
         experiment: takes a setting's values by name and returns {name: number or array}; any
@@ -130,8 +121,8 @@ def load(*paths: FilePath) -> pd.DataFrame:
 def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) -> pd.DataFrame:
     """Run an experiment of a seed for many seeds at once, spread over all devices.
 
-    For accelerators, where one small run leaves most of a device idle. The experiment is compiled
-    and vectorised over ``seed``, so it is built of JAX functions; it returns {name: Array}.
+    It is compiled and vectorised over ``seed``, so it is built of JAX functions; it returns
+    {name: Array}.
 
     Args:
         experiment: takes ``seed``.

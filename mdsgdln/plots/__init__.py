@@ -1,6 +1,6 @@
 """Figures in one style, light or dark, colour-blind safe. Draws what it is given, computes nothing.
 
-Every function returns a ``matplotlib.figure.Figure``; notebooks show a figure that ends a cell.
+Every function returns a ``matplotlib.figure.Figure``.
 """
 
 from mdsgdln.plots.appearance import COLOURS, DIVERGING, PAGE_WIDTH, SEQUENTIAL, panels, style

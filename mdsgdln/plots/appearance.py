@@ -16,10 +16,7 @@ PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and 
 
 
 def style(dark: bool = False) -> None:
-    """Set the style of all later figures: transparent ground, ink for light or dark pages.
-
-    Notebooks then show figures as SVG, which can be saved and scaled.
-    """
+    """Set the style of all later figures: transparent ground, ink for light or dark pages, SVG."""
     ink, grid = ("#e6e6e6", "#4a4a4a") if dark else ("#1a1a1a", "#d9d9d9")
     sns.set_theme(
         context="paper",
@@ -58,8 +55,7 @@ def panels(
 ):
     """Return a figure and its axes in a row (or a grid), sized per panel in inches.
 
-    A figure never gets wider than the page: its panels shrink instead, so that text stays legible.
-    They are laid out so that nothing is cut off, with or without ``style``.
+    Panels shrink where the figure would get wider than the page.
     """
     num_columns = checks.positive_integer("num_columns", num_columns)
     num_rows = checks.positive_integer("num_rows", num_rows)

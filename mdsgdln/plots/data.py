@@ -28,8 +28,7 @@ def curves(
     Args:
         times: shape (T,).
         measured: {label: (T,) or (repeats, T)}, repeats drawn faint.
-        predicted: {label: (T,)}; a label that ``measured`` has too takes its colour, unlabelled;
-            the others have the colour of the text and dashes of their own.
+        predicted: {label: (T,)}; a label that ``measured`` has too takes its colour, unlabelled.
         axes: where to draw; a new figure if not given.
         x_label: label of the time axis.
         y_label: label of the other axis.

@@ -21,10 +21,10 @@ BAR = 0.8  # of it: the height of a gate
 
 
 def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> Figure:
-    """Draw the graph of a gated network, inputs below; the bar in a gated node is its gate.
+    """Draw the graph of a gated network, inputs below; a gated edge is dashed.
 
-    A bar has one cell per sample, from white for 0 to black for 1 (the mean over neurons, if each
-    has its own). A gated edge is dashed.
+    The bar in a gated node has one cell per sample, from white for 0 to black for 1 (the mean over
+    neurons, if each has its own gate).
     """
     checks.instance("network", network, GatedNetwork)
     checks.instance("axes", axes, Axes | None)

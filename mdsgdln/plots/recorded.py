@@ -17,12 +17,9 @@ MOST_NAMES = 16  # below an axis
 def kinds(found: Found, x_label: str = "condition") -> Figure:
     """Draw what ``discovery.find`` found: the recording, the gates, and how sure they are.
 
-    Left, the activity of all neurons, each over its largest, in the order of their gates. Middle,
-    the gates and the share of the weight that each holds. Right, over the number of clusters, the
-    agreement of repetitions, and the silhouette against that of recordings without kinds.
-
-    Conditions are named where the recording names them: each of up to 16, or, if their labels are
-    tuples, the runs of their first entries.
+    Left, the activity of all neurons, each over its largest. Middle, the gates and their shares of
+    the weight. Right, agreement and silhouette over the number of clusters. Up to 16 conditions are
+    named, or, if their labels are tuples, the runs of their first entries.
 
     Args:
         found: what to draw.

@@ -1,16 +1,10 @@
 """How far a task and a network are from what the theory assumes, and what goes wrong beyond it.
 
-A prediction from σ alone is that of a network so wide that its random weights have the products
-that they are expected to have. A network of H neurons differs from it in two ways.
-
-At time 0 its outputs are not zero. Their mean square is N_out H σ₁²σ₂² ⟨g²‖x‖²⟩ for each pathway.
-
-The initial strength of a mode scatters. Mode α, which is learned after α − 1 others, finds
+With σ alone given, two things are measured. The mean square of the outputs at time 0 is
+N_out H σ₁²σ₂² ⟨g²‖x‖²⟩ for each pathway. Mode α, which is learned after α − 1 others, has
 H_α = H − α + 1 hidden directions free, in which ‖c‖² is (σ₁² + σ₂²)/4 times a χ² number of H_α
-degrees of freedom, whose logarithm has mean ψ(H_α/2) + ln 2 and variance ψ′(H_α/2). The mode is
-learned at about T = ln(1 + s/(d a₀))/(2s), so an initial strength that differs by d ln a₀ moves it
-by d ln a₀ / ((1 + d a₀/s) 2s). Weighted with what the modes contribute to the loss, s²/(2d), the
-sum of these over the sum of T is the relative error of the loss curve.
+degrees of freedom, and d ln a₀ moves its learning by d ln a₀ / ((1 + d a₀/s) 2s). Modes weigh
+s²/(2d).
 """
 
 import html
@@ -94,8 +88,7 @@ def applicability(
     """Return how far a task and a two-layer network are from what the theory assumes.
 
     The first rows concern ``predict_losses`` from σ alone, which warns of them; the last ones
-    closed forms, and ReLU networks that the gated network stands for. From given weights
-    ``predict_losses`` needs none of them.
+    closed forms, and ReLU networks that the gated network stands for.
 
     Args:
         network: every hidden node has one edge in and one edge out; gates one per sample.

@@ -21,13 +21,12 @@ def contextual_closed_form(
 ) -> Float[Array, " T"]:
     """Return the loss of the all-but-one network, its contextual pathways on the final residual.
 
-    One and the same structure F in the common block and in every context, whose items all have the
-    same summed similarity: **1** is an eigenvector of FᵀF, as for trees, not for the published ring
-    (seven of the eight shifts of a row). Only then are the common modes those of Σ^x, too. The
-    common pathway learns the modes of the full data (MHS Eq. 7). What it leaves in block c and
-    context c' is F̃ (δ_cc' − 1/C), F̃ = F without its mean over items; with singular values κ of F̃,
-    P = n C, s = κ √((C−1)/C)/P and d = (C−1)/P, each mode of the C contextual pathways follows
-    ȧ = 2a (s − a d/(C−1)), and 𝓛 = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
+    One structure F in the common block and in every context, whose items all have the same summed
+    similarity: **1** is an eigenvector of FᵀF. The common pathway learns the modes of the full
+    data (MHS Eq. 7). What it leaves in block c and context c' is F̃ (δ_cc' − 1/C), F̃ = F without
+    its mean over items; with singular values κ of F̃, P = n C, s = κ √((C−1)/C)/P and
+    d = (C−1)/P, each mode of the C contextual pathways follows ȧ = 2a (s − a d/(C−1)), and
+    𝓛 = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
 
     Args:
         num_contexts: C, at least 2.
@@ -70,14 +69,13 @@ def contextual_closed_form(
 def learning_time(num_contexts: int, subset_size: int) -> float:
     """Return the race law's learning time T_k of pathways that are on in k of C contexts.
 
-    To leading order in the initial scale, for an item mode of strength κ in one block,
-    T_k = 1/s_c + (1 − s_raw/s_c)/s_res in units of ln(1/a₀)/2 and per κ, with
-    s_c = √(C(C+1)) of the common pathway, s_raw = √(k(k+1)) on the raw data, and
-    s_res = √(k(C−k)/C) on what the common pathway leaves.
+    For an item mode of strength κ in one block, T_k = 1/s_c + (1 − s_raw/s_c)/s_res in units of
+    ln(1/a₀)/2 and per κ, to leading order in the initial scale: s_c = √(C(C+1)) of the common
+    pathway, s_raw = √(k(k+1)) on the raw data, and s_res = √(k(C−k)/C) on what it leaves.
 
     Args:
         num_contexts: C.
-        subset_size: k, from 1 to C − 1: a pathway that is always on finds nothing left.
+        subset_size: k, from 1 to C − 1.
 
     Raises:
         ValueError: k out of range.

@@ -60,10 +60,7 @@ def losses_on_graph(
 
 
 def _flow_and_loss(graph, gates, inputs, targets, weights) -> tuple[list, Any]:
-    """Return Ẇ of every edge and the loss, by passing activity forwards and errors backwards.
-
-    Arrays may be of NumPy or of JAX, and weights may have one more axis in front.
-    """
+    """Return Ẇ of every edge and the loss; weights may have one more axis in front."""
 
     def gated(place, values):
         return values * gates[place] if place in gates else values

@@ -1,9 +1,4 @@
-"""One way to integrate every ordinary differential equation of the theory.
-
-Numbers are integrated by SciPy, which compiles nothing. What JAX traces, inside of ``jit``,
-``vmap`` or ``jvp``, is integrated by diffrax: compiled in some seconds, once for many calls. Both
-take short steps however little still changes, so that very long times are for the latter.
-"""
+"""Integration of ordinary differential equations: numbers by SciPy, what JAX traces by diffrax."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,10 +26,9 @@ def integrate(
 ) -> PyTree:
     """Return ``output`` of the state y at ``times``, ẏ = velocity(parameters, y), y(0) = start.
 
-    Explicit methods with adaptive steps: of order 8 for numbers (SciPy, always in double
-    precision), Tsitouras' of order 5 for what is traced (diffrax). Traced in single precision, no
-    relative error below 1e-4 is asked for, and the absolute one grows by the same factor.
-    Derivatives of the solution are taken forwards (``jax.jvp``).
+    Explicit methods with adaptive steps: of order 8 for numbers, in double precision, of order 5
+    for what is traced. Traced in single precision, no relative error below 1e-4 is asked for, and
+    the absolute one grows by the same factor. Derivatives are taken forwards (``jax.jvp``).
 
     Args:
         velocity: of the parameters and the state, for arrays of NumPy as of JAX.

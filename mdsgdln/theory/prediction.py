@@ -1,8 +1,4 @@
-"""The loss of a gated network from its data and initial weights alone: nothing is fitted.
-
-The gradient flow of a smaller network that learns alike is integrated: the ``ReducedNetwork`` of
-two layers, the ``exact_reduction`` of others.
-"""
+"""The loss of a gated network from its data and initial weights alone: nothing is fitted."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -35,15 +31,11 @@ def predict_losses(
 ) -> Float[Array, " T"]:
     """Predict the loss of a gated (or linear) network trained by gradient descent.
 
-    From given weights the prediction is exact up to the size of a step, at any scale and width.
-    From σ alone it is that of wide networks with two layers of weights, and warns where one draw is
-    expected to differ from it by more than 5 %: see ``applicability``.
+    From given weights the prediction is exact up to the size of a step. From σ alone it is that of
+    wide networks with two layers of weights, and warns where one draw is expected to differ from
+    it by more than 5 %: see ``applicability``.
 
-    Takes some tenths of a second, from the weights of several wide pathways some seconds, and
-    compiles next to nothing. For many calls on one network and
-    task, or for a derivative by the scale, it may be wrapped in ``jax.jit``, ``jax.vmap`` and
-    ``jax.jvp``: ``jax.vmap(lambda scale: predict_losses(network, task, scale, times))(scales)``. A
-    traced scale is not looked at: nothing warns.
+    It may be wrapped in ``jax.jit``, ``jax.vmap`` and ``jax.jvp``; nothing warns of a traced scale.
 
     Args:
         network: from σ alone, every hidden node has one edge in and one edge out, and gates are one
@@ -51,9 +43,8 @@ def predict_losses(
         task: what it is trained on.
         scale: σ of the initial weights, one per edge (layer), or the initial weights themselves.
         times: t = learning rate · number of steps, increasing from 0 on, shape (T,).
-        step: learning rate η of the descent that is predicted. 0 is gradient flow; with η > 0 the
-            flow is corrected to first order, ẇ = f − (η/2) f′f for f = −∇L, which is what a descent
-            with steps of that size follows up to η².
+        step: learning rate η of the descent that is predicted. 0 is gradient flow f = −∇L; with
+            η > 0, ẇ = f − (η/2) f′f, which descent follows up to η².
 
     Returns:
         the loss at those times, shape (T,).

@@ -1,7 +1,6 @@
 """The race reduction of two-layer gated networks: a number per mode and pathway (MHS Eq. 6).
 
-The singular vectors stay those of the effective datasets. Where they turn during training,
-``prediction`` is the theory to use; the difference between the two is what the turning does.
+The singular vectors stay those of the effective datasets; ``prediction`` lets them turn.
 """
 
 from collections.abc import Iterable, Mapping
@@ -73,7 +72,7 @@ def pathway_race(
     """Integrate the race reduction of a two-layer gated network (MHS Eq. 6; NRR).
 
     ȧ_pα = 2 a_pα [s_pα − Σ_{j,β} (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα) a_jβ] with
-    s_pα = u_pαᵀ Σ^yx(p) v_pα. Pathways need not share singular vectors: their overlaps are in it.
+    s_pα = u_pαᵀ Σ^yx(p) v_pα.
 
     Args:
         network: paths of two edges, gates one per sample.
@@ -117,8 +116,7 @@ def _couplings(
 ) -> tuple[Float[np.ndarray, " M"], Float[np.ndarray, "M M"]]:
     """Return s_pα, (M,), and (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα), (M, M), of all M modes.
 
-    A mode answers to a sample with u_pα times its *response* v_pαᵀ g_p x; both numbers are means
-    over samples: s_pα of the response times u_pαᵀ y, the coupling of the two responses.
+    Both are means over samples, of the *response* v_pαᵀ g_p x times u_pαᵀ y or another response.
     """
     rows, responses, answers = network.graph.node_rows, [], []
     for path, found in path_modes.items():
@@ -142,7 +140,7 @@ def _integrate(
     starts: list[Float[Array, " _"]],
     times: Float[Array, " T"],
 ) -> tuple[list[Float[Array, "_ T"]], Float[Array, " T"]]:
-    """Integrate ȧ = 2a (s − D a) in ln a, so that a small strength keeps its relative error.
+    """Integrate ȧ = 2a (s − D a) in ln a.
 
     Returns the strengths of each path, and the loss ½⟨‖y‖²⟩ − sᵀa + ½ aᵀD a.
     """

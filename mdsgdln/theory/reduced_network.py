@@ -1,13 +1,9 @@
 """The small gated network that learns as a two-layer one does, at any width.
 
-From given weights it is the result of ``exact_reduction``. All that this depends on are
-the products W₁ᵀW₁, W₂W₂ᵀ and W₂W₁ of every pathway. Wide Gaussian weights have Hσ₁² 1, Hσ₂² 1 and
-0, with a relative scatter of 1/√H, and so has the small network that stands for all of them: the
-inputs' directions and the outputs' are orthogonal in its hidden space. A mode's
-c = (W₁v + W₂ᵀu)/2 has ‖c‖² = H(σ₁² + σ₂²)/4 then, and nothing requires σ to be small.
-
-Directions in which no sample lies, or to which no drive Σ^yx points, are left out: nothing happens
-there.
+From given weights it is the result of ``exact_reduction``. From σ alone its weights have the
+expected products of Gaussian ones: W₁ᵀW₁ = Hσ₁² 1, W₂W₂ᵀ = Hσ₂² 1 and W₂W₁ = 0, so that
+c = (W₁v + W₂ᵀu)/2 of a mode has ‖c‖² = H(σ₁² + σ₂²)/4. Directions without samples, or without
+drive Σ^yx, are left out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -55,9 +51,8 @@ class ReducedNetwork(NamedTuple):
     ) -> "ReducedNetwork | None":
         """Return the small system that stands for a network; None where no pathway has a mode.
 
-        From σ alone it stands for wide networks; ``applicability`` says how wide is wide. A single
-        pathway with fewer neurons than modes learns those for which it has room, see
-        ``balanced_weights``.
+        From σ alone, a single pathway with fewer neurons than modes learns those for which it has
+        room, see ``balanced_weights``.
 
         Args:
             network: every hidden node has one edge in and one edge out; gates one per sample.
@@ -178,10 +173,7 @@ def _concatenated(pieces: Sequence[Numbers], axis: int) -> Any:
 
 
 def _expected_weights(network: GatedNetwork, task: Task, scales: list[Scalar]) -> dict | None:
-    """Return weights with the expected products of Gaussian ones; None where nothing has a mode.
-
-    A pathway with fewer neurons than modes has the balanced weights of those that it can learn.
-    """
+    """Return weights with the expected products of Gaussian ones; None where nothing has a mode."""
     graph, by_edge = network.graph, dict(zip(network.graph.edges, scales, strict=True))
     data = {path: effective_dataset(network, task, path) for path in graph.paths}
     drives = {
@@ -231,11 +223,7 @@ def _span(columns: Numbers) -> np.ndarray:
 
 
 def _in_output_space(system: Any) -> ReducedNetwork:
-    """Return the system in coordinates of what targets and outgoing weights span.
-
-    Outputs never leave that space. Its arrays may be of NumPy or of JAX; traced weights may point
-    anywhere.
-    """
+    """Return the system in coordinates of what targets and outgoing weights span."""
     if isinstance(system.second, jax.core.Tracer):
         return system
     parts = [np.asarray(part, float) for part in (system.targets, system.second)]

@@ -1,15 +1,10 @@
 """The exact reduction of a gated linear network: hidden layers no wider than what they touch.
 
-A hidden layer with one gate a sample is linear in its neurons. Gradient flow and gradient descent
-change its incoming weights W by (outgoing weights)ᵀ times errors, and its outgoing weights V by
-errors times (W times what arrives)ᵀ. The columns of [W Vᵀ] of all its edges therefore never leave
-the space that they span at first. In an orthonormal basis R of that space the layer has as many
-neurons as the space has dimensions, weights RᵀW and VR, and the same outputs at every step, at any
-initial scale and any width.
-
-Two layers of weights become min(H, N_in + N_out) hidden neurons. In a deeper network a layer
-shrinks only where it is wider than its neighbours together: Gaussian matrices between hidden layers
-of one width mix all directions, so that no smaller network learns alike.
+A hidden layer with one gate a sample has incoming weights W and outgoing weights V. The columns of
+[W Vᵀ] of all its edges never leave the space that they span at first. In an orthonormal basis R of
+it the layer has weights RᵀW and VR, and the same outputs at every step. Two layers of weights
+become min(H, N_in + N_out) hidden neurons; in a deeper network a layer shrinks only where it is
+wider than its neighbours together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,8 +26,7 @@ def exact_reduction(
 ) -> tuple[GatedNetwork | LinearNetwork, Any]:
     """Return the smaller network that learns exactly as a given one does, and its weights.
 
-    Both have the same outputs for all inputs, and keep them while they are trained alike by
-    gradient descent. A layer whose gates differ between its neurons stays as it is.
+    A layer whose gates differ between its neurons stays as it is.
 
     Args:
         network: a gated network on any graph, or a linear one of any depth.
@@ -64,10 +58,7 @@ def exact_reduction(
 
 
 def _as_graph(network: Any, values: Any) -> tuple[GatedNetwork, Any]:
-    """Return a linear network as a gated one without gates, and its values by layer as by edge.
-
-    A gated network is returned as it is, a list of its weights by edge.
-    """
+    """Return a gated network and its list by edge; of a linear one, a graph without gates."""
     checks.instance("network", network, GatedNetwork | LinearNetwork)
     if isinstance(network, GatedNetwork):
         matrices = isinstance(values, Sequence) and any(np.ndim(value) == 2 for value in values)
@@ -109,11 +100,7 @@ def _gated_by_neuron(network: GatedNetwork, node: Node) -> bool:
 
 
 def _basis(pieces: list[Numbers]) -> Any:
-    """Return an orthonormal basis of the columns of several matrices; None if it is everything.
-
-    Directions of relative size below rounding are left out, where the matrices are known. Traced
-    ones keep as many as their shape allows.
-    """
+    """Return an orthonormal basis of the columns of several matrices; None if it is everything."""
     if any(isinstance(piece, jax.core.Tracer) for piece in pieces):
         columns: Array = jnp.concatenate([jnp.asarray(piece) for piece in pieces], axis=1)
         return jnp.linalg.qr(columns)[0] if columns.shape[1] < len(columns) else None

@@ -2,8 +2,7 @@
 
 Where all paths from an input node have the same right singular vectors and all paths to an output
 node the same left ones, W_e = R_t B_e R_sᵀ with diagonal B_e solves the gradient flow: R = V at
-inputs, U at outputs, any orthonormal columns in between. ``race`` treats two-layer networks whose
-pathways have singular vectors of their own.
+inputs, U at outputs, any orthonormal columns in between.
 """
 
 from collections.abc import Mapping
@@ -122,9 +121,9 @@ def shared_race(
         task: what it is trained on.
         starts: the diagonal of every B_e at time 0: a number, or {edge: number or (modes,)}.
         times: t = learning rate · step, increasing from 0 on, shape (T,).
-        step: learning rate η of gradient descent. 0 is gradient flow, integrated; with η > 0 the
-            reduction is iterated in steps of that size, which is what training does exactly from
-            weights of ``decoupled_weights`` (NRR Fig. 4e). Times are then multiples of η.
+        step: learning rate η of gradient descent. 0 is gradient flow; with η > 0 the reduction
+            is iterated, as training does from ``decoupled_weights`` (NRR Fig. 4e), and times are
+            multiples of η.
 
     Raises:
         ValueError: modes that do not decouple, bad starts or times.

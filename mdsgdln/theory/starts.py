@@ -18,9 +18,7 @@ from mdsgdln.theory.reduction import _as_graph, _check_two_layer, _is_given
 def expected_initial_strength(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
     """Return the expected effective initial strength a₀ = H (σ₁² + σ₂²) / 4 of every mode.
 
-    While a mode is small, gradient flow grows c = (W₁v + W₂ᵀu)/2 as e^{st} and lets the difference
-    die as e^{−st}; a balanced mode that starts at a₀ = ‖c‖² is indistinguishable soon after. One
-    draw scatters around the expectation by a factor 1 ± √(2/H).
+    It is the mean of ``measured_initial_strength``, ‖(W₁v + W₂ᵀu)/2‖².
 
     Args:
         num_hidden: H, neurons of the hidden layer (of the pathway).
@@ -87,14 +85,10 @@ def balanced_weights(
 
     W₁ = Σ c_α v_αᵀ and W₂ = Σ u_α c_αᵀ for every pathway, u and v the modes of its effective
     dataset. Given weights have c_α = (W₁v_α + W₂ᵀu_α)/2; from σ alone, c_α are orthogonal with
-    ‖c_α‖² = H(σ₁² + σ₂²)/4. That is where the closed forms start, and for small weights where
-    training soon is: ``predict_losses(network, task, balanced_weights(network, task, scale),
-    times)``.
+    ‖c_α‖² = H(σ₁² + σ₂²)/4.
 
-    With fewer neurons than modes, a single pathway of σ gets the modes with the largest s. They are
-    learned one after the other, each in the hidden directions that the earlier ones left free:
-    after k of them ‖c‖² = (H − k)(σ₁² + σ₂²)/4. What stays is the best map of rank H if these modes
-    are those with the largest s²/d, too.
+    With fewer neurons than modes, a single pathway of σ gets the modes with the largest s, one
+    after the other: after k of them ‖c‖² = (H − k)(σ₁² + σ₂²)/4.
 
     Args:
         network: every hidden node has one edge in and one edge out; gates one per sample.
@@ -106,8 +100,8 @@ def balanced_weights(
 
     Raises:
         ValueError: a network that is not two-layer, bad numbers, σ = 0, or from σ alone fewer
-            neurons than modes where what is learned depends on the draw: in one of several
-            pathways, or where the fastest modes are not those that lower the loss most.
+            neurons than modes in one of several pathways, or where the modes with the largest s
+            are not those with the largest s²/d.
     """
     by_edge: Any
     gated, by_edge = _as_graph(network, scale)

@@ -43,10 +43,9 @@ def mode_trajectory(
 ) -> Float[Array, "modes T"]:
     """Return a_α(t) of a balanced linear network, ȧ = L a^{2−2/L} (s − d a) (MHS App. A.1).
 
-    One hidden layer, L = 2: a(t) = (s/d) / (1 − (1 − s/(d a₀)) e^{−2st}) (MHS Eqs. 7 and 18),
-    written so that it holds for s = 0 as well, a(t) = a₀ / (e^{−2st} + a₀ d (1 − e^{−2st})/s).
-    None, L = 1: a(t) = s/d + (a₀ − s/d) e^{−dt}, and a₀ + s t for d = 0: every mode relaxes at the
-    rate d, whatever its strength s. Deeper networks are integrated in ln a.
+    One hidden layer, L = 2: a(t) = (s/d) / (1 − (1 − s/(d a₀)) e^{−2st}) (MHS Eqs. 7 and 18), or
+    a(t) = a₀ / (e^{−2st} + a₀ d (1 − e^{−2st})/s), s = 0 included. None, L = 1:
+    a(t) = s/d + (a₀ − s/d) e^{−dt}, and a₀ + s t for d = 0. Deeper networks are integrated.
 
     Args:
         times: t = learning rate · step, shape (T,); for L > 2 increasing from 0 on.

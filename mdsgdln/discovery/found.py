@@ -129,21 +129,13 @@ def find(
     Patterns of on and off are clustered by k-means into K = 2, 3, … groups, whose centres, rounded
     at ½, are the gates. A gate counts if it holds a twentieth of the weight.
 
-    1. *Which numbers repeat?* (Stability of clusters.) Each of seven clusterings stresses the
-       recording: every distinct pattern counts half to one and a half times its weight. The
-       repetition most like the others must agree with them on all entries of the gates. One group
-       too few, or too many, comes back different.
-    2. *Which of them are kinds?* Groups have to be farther apart than they are without kinds (the
-       elliptical null of the ePAIRS test of mixed selectivity): the silhouette has to exceed that
-       of surrogates by two standard deviations. Surrogates are Gaussians with the same correlations
-       between samples, cut where they are as often on. Manifolds of low dimension and tuning curves
-       can sometimes be divided repeatably, but not that far apart. Above 0.8 the neurons of a group
-       are nearly alike, and nothing is compared.
+    1. *Which numbers repeat?* (Stability of clusters.) Seven clusterings weigh each pattern by half
+       to one and a half. The one most like the others must agree with them on all entries.
+    2. *Which of them are kinds?* The silhouette has to exceed that of surrogates without kinds by
+       two standard deviations: Gaussians with the same correlations between samples, cut where they
+       are as often on (the elliptical null of the ePAIRS test). Above 0.8 nothing is compared.
     3. *How many?* The number that is farthest above its surrogates, or the last of those above 0.8;
        and then the next ones as long as repetitions agree on 99 % of the entries.
-
-    A neuron that has no kind hardly reaches ``sure >= 0.95``. With fewer than 50 neurons, or with 8
-    conditions or fewer, kinds are also found where there are none, and neurons are sure of them.
 
     The answer depends neither on the order of the neurons nor on random numbers from outside.
 

@@ -37,11 +37,9 @@ def from_weights(
     The weights do not tell which activation they were trained with. ``check`` does: this network's
     outputs have to be those of the framework.
 
-    The loss here is 1/2 the squared error, summed over outputs and averaged over samples. One that
-    is a multiple c of it learns c times as fast, and time is t = c · learning rate · step:
-    c = 2/N_out for PyTorch's ``MSELoss``, ``((y - z) ** 2).mean()`` and ``optax.squared_error``
-    averaged over all entries, 1/N_out for ``optax.l2_loss`` averaged alike. scikit-learn's
-    ``loss_`` has c = 1/N_out, but it descends the loss here, c = 1.
+    A loss that is c times 𝓛 of MHS Eq. 2 has the time t = c · learning rate · step: c = 2/N_out for
+    a mean of squares, as PyTorch's ``MSELoss``, and 1/N_out for half of it, as ``optax.l2_loss``.
+    scikit-learn reports ``loss_`` with c = 1/N_out, but descends 𝓛 itself, c = 1.
 
     Args:
         weights: of every layer, first to last, (N_{l+1}, N_l) or (N_l, N_{l+1}).

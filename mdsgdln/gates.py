@@ -1,5 +1,6 @@
 """Gating patterns: which ones there are, which a ReLU neuron can have. Pure combinatorics."""
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -144,18 +145,10 @@ def count_realisable(num_items: int, num_contexts: int) -> int:
     """
     num_items = checks.positive_integer("num_items", num_items)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
-    total, factorial = 0, 1
-    for j, (items, contexts) in enumerate(
-        zip(_stirling_row(num_items + 1)[1:], _stirling_row(num_contexts + 1)[1:], strict=False)
-    ):
-        factorial *= max(j, 1)
-        total += factorial**2 * items * contexts
-    return total
+    from scipy.special import stirling2  # here, as its import takes a while
 
+    def term(j: int) -> int:
+        blocks = (stirling2(number + 1, j + 1, exact=True) for number in (num_items, num_contexts))
+        return math.factorial(j) ** 2 * math.prod(blocks)
 
-def _stirling_row(size: int) -> list[int]:
-    """Return S(size, 0), …, S(size, size): partitions of a set into so many non-empty blocks."""
-    row = [1]
-    for _ in range(size):
-        row = [0] + [j * row[j] + row[j - 1] for j in range(1, len(row))] + [1]
-    return row
+    return sum(map(term, range(min(num_items, num_contexts) + 1)))

@@ -104,9 +104,8 @@ MEAN_SQUARED = loss  # by another name, for where an argument is called loss
 def cross_entropy(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
     """Return −1/P Σ_i y_iᵀ ln softmax(ŷ_i), for ``train(..., loss=cross_entropy)``.
 
-    Each target is one-hot, or the probabilities of the classes; of class numbers it is made by
-    ``np.eye(num_classes)[:, numbers]``. ``theory`` speaks of the squared error of ``loss`` alone,
-    and predicts nothing of a training on this one.
+    Each target is one-hot, as ``np.eye(num_classes)[:, numbers]``, or the probabilities of the
+    classes. ``theory`` predicts nothing of a training on this loss.
 
     Raises:
         ValueError: weights, gates or task that do not fit the network, or targets that are no

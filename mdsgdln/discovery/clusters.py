@@ -70,9 +70,8 @@ class CommonPatterns(NamedTuple):
 def common_patterns(activity: Numbers, weights: Numbers | None = None) -> CommonPatterns:
     """Return the patterns of on and off that hold a twentieth of the neurons' weight or more each.
 
-    This counts and clusters nothing, so that neurons share a pattern if they agree on every sample.
-    With a few noiseless conditions that is what ``find`` finds; where ``find`` sees a single gate,
-    this says whether the network has others. No more than twenty patterns can be as common.
+    This counts and clusters nothing: neurons share a pattern if they agree on every sample. Where
+    ``find`` sees a single gate, it says whether a noiseless recording has others.
 
     Args:
         activity: as in ``find``. What is above zero by rounding alone counts as on.

@@ -103,9 +103,8 @@ def activity_by_condition(
             neuron, or for each trial and neuron, in the shape of ``trials`` or as such a table;
             NaN where it was not recorded.
         threshold: what counts as silence above the baseline, a number or one for each neuron.
-            Needed for data with entries below 0, such as z-scores, whose zero is the mean and no
-            silence. Where nothing is known of silence, or neurons never fall silent, each neuron's
-            own mean tells more from less active. That takes neurons that fire about alike wherever
+            Needed for data with entries below 0, such as z-scores, whose zero is no silence. Each
+            neuron's own mean serves where neurons never fall silent and fire about alike wherever
             they are on; those that are on everywhere are then on at random.
         suppressed: whether to look for what is *below* the baseline, or below the threshold, as
             far as otherwise for what is above it.

@@ -21,10 +21,8 @@ def _gaussian(
     """Return Gaussian arrays of the given shapes and standard deviations.
 
     They are ``scale * jax.random.normal(key, shape)``, each with a key of
-    ``jax.random.split(key, len(shapes))``. JAX's default generator counts the numbers that it
-    draws, so that the first ones of many are those that are drawn when only they are asked for. A
-    power of two of keys and numbers is therefore drawn and cut: drawing is compiled a few times,
-    not for every shape, which in double precision takes half a second.
+    ``jax.random.split(key, len(shapes))``. The first of many numbers that JAX draws are those that
+    it draws when only they are asked for: so a power of two is drawn and cut, and little compiled.
 
     Args:
         key: a JAX random key.

@@ -31,10 +31,9 @@ def mnist(folder: str | Path | None = None) -> Task:
     """Return MNIST's 70 000 digits: pixels (784, P) in 0 … 1, one-hot targets.
 
     Args:
-        folder: one that holds MNIST's four original files (``train-images-idx3-ubyte`` and so on,
-            unpacked; the last 10 000 digits are then the test set), or where scikit-learn keeps its
-            data, as ``data_home`` of its ``fetch_openml``; that one's default if not given. If it
-            holds neither, about 15 MB are fetched from OpenML into it. Nothing in the book does.
+        folder: one that holds MNIST's four original files, unpacked (the last 10 000 digits are
+            the test set), or the ``data_home`` of scikit-learn's ``fetch_openml``, its default if
+            not given. If it holds neither, 15 MB are fetched from OpenML into it.
 
     Raises:
         OSError: the folder does not hold the data, or damaged, and OpenML cannot be reached.

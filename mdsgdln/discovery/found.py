@@ -163,10 +163,11 @@ def find(
     caveats = _caveats(recording, activity, weights, gates)
     _warn("find", caveats)
     reason = "" if len(gates) > 1 else why_none(of_each)
-    sure, halves = certainty(recording, activity, weights, gates, resamples)
+    gate_of = nearest(activity, gates)
+    sure, halves = certainty(recording, activity, weights, gates, gate_of, resamples)
     return Found(
         gates=gates,
-        gate_of=nearest(activity, gates),
+        gate_of=gate_of,
         sure=np.full(len(sure), np.nan) if reason else sure,
         shares=held(gates, *distinct(activity, weights)),
         agreement={number: 1 - each.mismatch for number, each in of_each.items()},

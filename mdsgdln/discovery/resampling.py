@@ -20,6 +20,7 @@ def certainty(
     activity: np.ndarray,
     weights: np.ndarray,
     gates: np.ndarray,
+    gate_of: np.ndarray,
     resamples: int,
 ) -> tuple[Float[np.ndarray, " neurons"], float]:
     """Return how often each neuron has its gate again, and the agreement of two halves.
@@ -29,7 +30,7 @@ def certainty(
     """
     if recording is not None and recording.fewest_trials < 2:
         recording = None
-    rng, same, gate_of = np.random.default_rng(0), 0, nearest(activity, gates)
+    rng, same = np.random.default_rng(0), 0
     number = len(weights)
     for seed in range(resamples):
         if recording:

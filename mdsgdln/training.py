@@ -257,8 +257,10 @@ def _check_finite(
     last = all(bool(jnp.isfinite(weight).all()) for weight in jax.tree.leaves(weights))
     finite = np.append(np.isfinite(losses), last)
     if not finite.all():
+        step = int(np.argmin(finite))
         raise DivergenceError(
-            f"learning_rate: the loss became non-finite at step {int(np.argmin(finite))}; "
+            f"learning_rate: the {'loss' if step < len(losses) else 'weights'} became non-finite "
+            f"at step {step}; "
             f"{'that of the optimiser' if learning_rate is None else repr(learning_rate)} "
             "is too large"
         )

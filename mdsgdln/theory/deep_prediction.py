@@ -21,7 +21,7 @@ from mdsgdln.theory.neuron_merging import in_span
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the middle and the last matrix
 STEP = 0.8  # over the largest rate there may be
 ROUND = 50  # steps of a compiled round
-MOST_STEPS = 100_000  # half a minute with 256 neurons and 200 samples
+MOST_STEPS = 10_000  # 20 s with 256 neurons and 178 samples; 10 s with one hidden layer
 LONGER = 1.25  # than asked for: a late network must have left the plateau that the mean has left
 
 

@@ -32,7 +32,8 @@ class Range(NamedTuple):
 
 SHALLOW = Range("H σ² ‖X‖/‖Y‖", 0.5, 4.0, "40 %", 64, "20 %")
 DEEP = Range("σ √H (‖X‖/‖Y‖)^{1/3}", 0.2, 1.0, "19 %", 100, "40 %")
-OWN_LOSS = 0.5  # of the initial output, which the prediction lacks, over that of the targets
+# The loss of the initial output, which the prediction lacks, over that of the targets:
+OWN_LARGE, OWN_LARGEST = 0.05, 0.5  # it warns, it refuses
 COMPILED = 16  # numbers of neurons that are compiled: 16, 32, 64, …
 
 
@@ -73,9 +74,9 @@ def predict_relu(
     alike become the few that keep Σ (w, v)(w, v)ᵀ, which is exact while they keep the gate. The
     null, never merged: ``predict_relu(..., num_neurons=prediction.neurons, cosine=1)``.
 
-    Warns below 64 neurons and for H σ² ‖X‖/‖Y‖ (spectral norms) above 0.5. Refuses above 4, or
-    where the initial output, zero here, adds more than half to the initial loss:
-    m H σ₁²σ₂²⟨‖x‖²⟩ > ⟨‖y‖²⟩ for m outputs. Long plateaus may be off without a warning.
+    Warns below 64 neurons and for H σ² ‖X‖/‖Y‖ (spectral norms) above 0.5, refuses above 4. The
+    initial output, zero here, adds a share of m H σ₁²σ₂²⟨‖x‖²⟩ / (2⟨‖y‖²⟩) to the initial loss, for
+    m outputs: warns above 5 %, refuses above 50 %. Long plateaus may be off without a warning.
 
     *Two hidden layers*: four networks of N/4 neurons a layer (``theory.deep_prediction``). Nothing
     is merged, no gates are kept. Warns below 100 neurons and for σ √H (‖X‖/‖Y‖)^{1/3} above 0.2,
@@ -93,7 +94,7 @@ def predict_relu(
 
     Raises:
         ValueError: a bad number or key, a task without inputs or targets that are not zero, weights
-            beyond the tested range, or times more than 100 000 steps away.
+            beyond the tested range, or times more than 10 000 steps away.
     """
     checks.instance("task", task, Task)
     layers: list = list(num_hidden) if checks.is_list(num_hidden) else [num_hidden]
@@ -168,10 +169,10 @@ def _check_range(tested: Range, num_hidden: int, start: float, own: float = 0.0)
             f"scale: {tested.ratio} is {start:.2g}, and was tested up to {tested.largest:g}: "
             "beyond, this is not a prediction; take smaller weights, or scale your inputs"
         )
-    if own > OWN_LOSS:
+    if own > OWN_LARGEST:
         raise ValueError(
             f"scale: the network's initial output adds {own:.0%} to its initial loss, expected at "
-            f"most {OWN_LOSS:.0%}: this is without it and not a prediction of such a network; "
+            f"most {OWN_LARGEST:.0%}: this is without it and not a prediction of such a network; "
             "take smaller weights, or scale your inputs"
         )
     if num_hidden < tested.few:
@@ -184,6 +185,12 @@ def _check_range(tested: Range, num_hidden: int, start: float, own: float = 0.0)
         warnings.warn(
             f"predict_relu: {tested.ratio} is {start:.2g}, expected at most {tested.large}: up to "
             f"{tested.largest:g} curves were up to {tested.off} off",
+            stacklevel=3,
+        )
+    if own > OWN_LARGE:
+        warnings.warn(
+            f"predict_relu: the network's initial output adds {own:.0%} to its initial loss, "
+            f"expected at most {OWN_LARGE:.0%}: the curve starts that much too low",
             stacklevel=3,
         )
 

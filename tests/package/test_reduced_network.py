@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bad_input import BAD_INPUT
 
-from mdsgdln import networks, statistics, tasks, theory, training
+from mdsgdln import networks, reln, statistics, tasks, theory, training
 from mdsgdln.theory import ReducedNetwork
 
 KEY = jax.random.key(0)
@@ -50,6 +50,16 @@ def test_given_weights_are_reduced_exactly(seed):
     np.testing.assert_allclose(reduced, whole, rtol=0, atol=1e-10)
     once, half = (distances(network, weights, task, rate) for rate in (0.04, 0.02))
     assert (np.array([1.9, 3.8]) < once / half).all() and (once / half < [2.3, 4.6]).all()
+
+
+def test_gates_belong_to_columns():
+    network, task, weights = random_case(1)
+    order, times = np.array([3, 0, 5, 1, 4, 2]), np.linspace(0, 8, 9)
+    expected = theory.predict_losses(network, task, weights, times)
+    same = theory.predict_losses(network.take(order), task.take(order), weights, times)
+    np.testing.assert_allclose(same, expected, rtol=1e-10)
+    others = theory.predict_losses(network, task.take(order), weights, times)
+    assert reln.deviation(others, expected, learned=None) > 0.05  # gates of other samples
 
 
 def test_deeper_networks_shrink_where_a_layer_is_wider_than_its_neighbours():

@@ -3,6 +3,8 @@
 With two hidden layers, narrow networks averaged in time.
 """
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -201,6 +203,20 @@ def test_few_neurons_and_large_weights_warn(width, scale):
         theory.predict_relu(XOR, width, scale, [0.0], key=KEY)
 
 
+def test_an_initial_output_that_counts_warns():
+    task, sigma = tasks.contextual(3, 8), 0.13
+    network = networks.ReLUNetwork((len(task.inputs), 64, len(task.targets)))
+    powers = [
+        np.sum(np.square(network.apply(network.init(key, sigma), task.inputs)))
+        for key in jax.random.split(KEY, 50)
+    ]
+    added = float(np.mean(powers) / np.sum(np.square(task.targets)))
+    with pytest.warns(UserWarning, match=r"initial output adds \d+%") as caught:
+        theory.predict_relu(task, 64, sigma, [0.0], key=KEY)
+    (said,) = re.findall(r"adds (\d+)%", " ".join(str(each.message) for each in caught))
+    assert 0.05 < int(said) / 100 == pytest.approx(added, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("change", "name"),
     [
@@ -215,7 +231,7 @@ def test_few_neurons_and_large_weights_warn(width, scale):
         ({"scale": 1.0}, r"scale: H σ² .* is \d+, and was tested up to 4: .* not a prediction"),
         ({"task": tasks.contextual(3, 4), "scale": 0.25}, "scale: the network.s initial output"),
         ({"num_hidden": (64, 64), "scale": 1.0}, r"scale: σ √H .* tested up to 1"),
-        ({"times": [0.0, 1e7]}, "times: .* steps .* scale your inputs"),
+        ({"times": [0.0, 2e3]}, "times: .* steps .* scale your inputs"),
         ({"num_hidden": (200, 200), "times": [0.0, 1e7]}, "times: .* scale your inputs"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Kinds of neurons found in spikes of networks made elsewhere, and recordings without kinds."""
+"""Kinds of neurons found in spikes of networks made elsewhere."""
 
 from itertools import combinations
 
@@ -71,23 +71,6 @@ def found(contexts: int, structures: str, trials: int, seed: int) -> dict:
         "right": round(1 - discovery.disagreement(truth, kinds), 4),
         "right_of_candidates": round(1 - discovery.disagreement(rows, kinds), 4),
     }
-
-
-def without_kinds(kind: str, neurons: int, trials: int, seed: int) -> np.ndarray:
-    """Return mean counts of neurons that have no kinds, (neurons, conditions).
-
-    Tuning curves on a "ring"; rectified projections of random points in two dimensions, a "plane".
-    """
-    rng = np.random.default_rng(seed)
-    num = 24
-    if kind == "ring":
-        away = np.cos(2 * np.pi * (np.arange(num) / num - rng.random((neurons, 1)))) - 1
-        rates = 20 * np.exp(away * rng.uniform(1, 6)) - 2
-    else:
-        points = rng.standard_normal((2, num))
-        rates = 10 * rng.standard_normal((neurons, 2)) @ points
-        rates = rates + 3 * rng.standard_normal((neurons, 1))
-    return rng.poisson(np.maximum(rates, 0) * trials / 2) * 2 / trials
 
 
 TABLES = {

@@ -156,6 +156,12 @@ class GatedNetwork:
         network = self._on_graph(graph._with_rows(given))
         network._check_data("inputs", len(task.inputs), network.graph.input_nodes)
         network._check_data("targets", len(task.targets), network.graph.output_nodes)
+        for gate in jax.tree.leaves(self):
+            if gate.shape[-1] != task.num_samples:
+                raise ValueError(
+                    f"task: expected {gate.shape[-1]} samples, as the gates have, "
+                    f"got {task.num_samples}"
+                )
         return network
 
     def _on_graph(self, graph: Graph) -> "GatedNetwork":

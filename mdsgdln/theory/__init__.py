@@ -3,14 +3,14 @@
 from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import contextual_closed_form, learning_time
 from mdsgdln.theory.first_drops import first_drop
+from mdsgdln.theory.flow import ReducedNetwork
 from mdsgdln.theory.neuron_basins import Basin, basins
 from mdsgdln.theory.neuron_faces import Candidate, candidates, faces
 from mdsgdln.theory.neuron_merging import Merger
 from mdsgdln.theory.neuron_utility import climb, drive, utility
 from mdsgdln.theory.paths import path_gradient
-from mdsgdln.theory.prediction import predict_losses
+from mdsgdln.theory.prediction import predict_losses, reduced_network
 from mdsgdln.theory.race import PathwayRace, pathway_modes, pathway_race, pathway_strengths
-from mdsgdln.theory.reduced_network import ReducedNetwork
 from mdsgdln.theory.reduction import exact_reduction
 from mdsgdln.theory.relu_prediction import ReLUPrediction, predict_relu
 from mdsgdln.theory.shared_edges import SharedRace, decoupled_weights, shared_race
@@ -57,6 +57,7 @@ __all__ = [
     "pathway_strengths",
     "predict_losses",
     "predict_relu",
+    "reduced_network",
     "relu_flow",
     "shared_race",
     "utility",

@@ -1,25 +1,37 @@
-"""The loss of a gated network from its data and initial weights alone: nothing is fitted."""
+"""The loss of a gated network from its data and initial weights alone: nothing is fitted.
+
+From σ alone the weights have the expected products of Gaussian ones: W₁ᵀW₁ = Hσ₁² 1,
+W₂W₂ᵀ = Hσ₂² 1 and W₂W₁ = 0, so that c = (W₁v + W₂ᵀu)/2 of a mode has ‖c‖² = H(σ₁² + σ₂²)/4.
+Directions without samples, or without drive Σ^yx, are left out.
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
+from mdsgdln.graphs import Graph
 from mdsgdln.networks import GatedNetwork, LinearNetwork
+from mdsgdln.statistics import effective_dataset, modes
 from mdsgdln.tasks import Task
 from mdsgdln.theory.conditions import _of_prediction, _pathways
-from mdsgdln.theory.graph_flow import losses_on_graph
-from mdsgdln.theory.reduced_network import ReducedNetwork
+from mdsgdln.theory.flow import ReducedNetwork
 from mdsgdln.theory.reduction import (
     _as_graph,
+    _check_two_layer,
     _gated_by_neuron,
     _is_given,
-    _is_two_layer,
+    exact_reduction,
+    span,
 )
+from mdsgdln.theory.starts import balanced_weights
+
+SMALL = 3e-4  # of the size of learned weights
 
 
 def predict_losses(
@@ -56,18 +68,71 @@ def predict_losses(
     times = checks.times(times)
     checks.non_negative("step", step)
     gated, by_edge = _as_graph(network, scale)
-    gated = gated._reading(task)
-    if _is_given(by_edge):
-        gated._check_weights(by_edge)
-        neurons = any(_gated_by_neuron(gated, node) for node in gated.graph.order)
-        if neurons or not _is_two_layer(gated):
-            return losses_on_graph(gated, task, by_edge, times, step)
-    system = ReducedNetwork.of(gated, task, by_edge)
+    system = reduced_network(gated, task, by_edge)
     if not _is_given(by_edge):
-        _warn(gated, task, by_edge)
+        _warn(gated._reading(task), task, by_edge)
     if system is None:
         return jnp.full(len(times), jnp.sum(task.targets**2) / (2 * task.num_samples))
     return system.evolve(times, step)
+
+
+def reduced_network(
+    network: GatedNetwork | LinearNetwork, task: Task, scale: Scalar | Mapping | Sequence
+) -> ReducedNetwork | None:
+    """Return the small system that stands for a network; None where no pathway has a mode.
+
+    From given weights it is that of ``exact_reduction``, where these are small without outputs
+    that no target has. From σ alone, a single pathway with fewer neurons than modes learns those
+    for which it has room, see ``balanced_weights``.
+
+    Args:
+        network: from σ alone, every hidden node has one edge in and one edge out, and gates are one
+            per sample; from given weights, any graph.
+        task: what it is trained on.
+        scale: σ of the initial weights, one per edge, or the initial weights themselves.
+
+    Raises:
+        ValueError: bad numbers; from σ alone a network that is not two-layer, a gate per neuron,
+            σ = 0, or several pathways of which one has fewer neurons than modes.
+    """
+    network, by_edge = _as_graph(network, scale)
+    network = network._reading(task)
+    if _is_given(by_edge):
+        network._check_weights(by_edge)
+        return exact_reduction(network, _without_other_outputs(network, by_edge, task), task)
+    _check_two_layer(network)
+    weights = _expected_weights(network, task, checks.initial_scales(by_edge, network.graph.edges))
+    if weights is None:
+        return None
+    graph = network.graph
+    neurons = {target: len(weight) for (_, target), weight in weights.items()}
+    sizes = tuple((node, neurons.get(node, size)) for node, size in graph.sizes)
+    return exact_reduction(network._on_graph(Graph(sizes, graph.edges, graph.rows)), weights, task)
+
+
+def _without_other_outputs(network: GatedNetwork, weights: Mapping, task: Task) -> Mapping:
+    """Return weights without outputs that no target has, if these are small in all output nodes.
+
+    They only shrink, and act on the others in second order: from 3e-4 of the size of learned
+    weights on they change a loss curve by some 1e-7.
+    """
+    graph = network.graph
+    entering = [edge for edge in graph.edges if edge[1] in graph.output_nodes]
+    parts = [task.inputs, task.targets, *(weights[edge] for edge in entering)]
+    neurons = any(_gated_by_neuron(network, node) for node in graph.output_nodes)
+    if neurons or any(isinstance(part, jax.core.Tracer) for part in parts):
+        return weights
+    depth = max(map(len, graph.paths)) - 1
+    wanted, given = (np.linalg.norm(np.asarray(a), 2) for a in (task.targets, task.inputs))
+    learned = (wanted / given) ** (1 / depth)
+    kept = {}
+    for edge in entering:
+        basis = span(np.asarray(task.targets)[np.array(graph.node_rows[edge[1]])])
+        weight = np.asarray(weights[edge], float)
+        kept[edge] = basis @ (basis.T @ weight)
+        if np.linalg.norm(weight - kept[edge], 2) > SMALL * learned:
+            return weights
+    return {**weights, **kept}
 
 
 def _warn(network: GatedNetwork, task: Task, scale: Scalar | Mapping | Sequence) -> None:
@@ -80,3 +145,29 @@ def _warn(network: GatedNetwork, task: Task, scale: Scalar | Mapping | Sequence)
             f"{row.name}: {row.value:.2g}, expected {row.bound}; {row.beyond}" for row in broken
         )
         warnings.warn("predict_losses: " + ". ".join(found), stacklevel=3)
+
+
+def _expected_weights(network: GatedNetwork, task: Task, scales: list[Scalar]) -> dict | None:
+    """Return weights with the expected products of Gaussian ones; None where nothing has a mode."""
+    graph, by_edge = network.graph, dict(zip(network.graph.edges, scales, strict=True))
+    data = {path: effective_dataset(network, task, path) for path in graph.paths}
+    drives = {
+        path: np.asarray(data[path].targets) @ np.asarray(data[path].inputs).T for path in data
+    }
+    if not any(drive.any() for drive in drives.values()):
+        return None
+    narrow = [
+        path for path in data if len(modes(data[path]).singular_values) > graph.neurons[path[1]]
+    ]
+    weights = balanced_weights(network, task, by_edge) if narrow else {}
+    for path in data:
+        if path in narrow:
+            continue
+        into, out = graph.path_edges(path)
+        inputs = span(np.asarray(data[path].inputs))
+        outputs = span(np.hstack([drives[other] for other in data if other[-1] == path[-1]]))
+        root, numbers = graph.neurons[path[1]] ** 0.5, inputs.shape[1] + outputs.shape[1]
+        weights[into] = by_edge[into] * root * np.eye(numbers, inputs.shape[1]) @ inputs.T
+        second = outputs @ np.eye(outputs.shape[1], numbers, inputs.shape[1])
+        weights[out] = by_edge[out] * root * second
+    return weights

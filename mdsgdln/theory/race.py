@@ -155,6 +155,5 @@ def _integrate(
 def _growth(parameters, log_strengths):
     """Return d ln a / dt."""
     drive, coupling = parameters
-    xp = log_strengths.__array_namespace__()
-    bounded = xp.minimum(log_strengths, 100.0)  # a trial step may be far too long: no infinity
-    return 2 * (drive - coupling @ xp.exp(bounded))
+    bounded = jnp.minimum(log_strengths, 100.0)  # a trial step may be far too long: no infinity
+    return 2 * (drive - coupling @ jnp.exp(bounded))

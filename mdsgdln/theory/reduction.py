@@ -1,13 +1,14 @@
-"""The exact reduction of a gated linear network: hidden layers no wider than what they touch.
+"""The exact reduction of a gated linear network: no node wider than what it touches.
 
-A hidden layer with one gate a sample has incoming weights W and outgoing weights V. The columns of
-[W Vᵀ] of all its edges never leave the space that they span at first. In an orthonormal basis R of
-it the layer has weights RᵀW and VR, and the same outputs at every step. Two layers of weights
-become min(H, N_in + N_out) hidden neurons; in a deeper network a layer shrinks only where it is
-wider than its neighbours together.
+Weights on a direction that no input has never change anything. Outputs never leave the space that
+the targets and the incoming weights span. The columns of [W Vᵀ] of all edges into and out of a
+hidden layer with one gate a sample never leave the space that they span at first. In an orthonormal
+basis R of each such space a node has incoming weights RᵀW and outgoing weights VR, and the loss is
+the same at every step. Two layers of weights become at most N_in + N_out hidden neurons. Hidden
+nodes between the same nodes then are one, in which each neuron keeps its gate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -19,42 +20,89 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.graphs import Graph, Node
 from mdsgdln.networks import GatedNetwork, LinearNetwork
+from mdsgdln.tasks import Task
+from mdsgdln.theory.flow import ReducedNetwork
 
 
 def exact_reduction(
-    network: GatedNetwork | LinearNetwork, weights: Mapping | Sequence
-) -> tuple[GatedNetwork | LinearNetwork, Any]:
-    """Return the smaller network that learns exactly as a given one does, and its weights.
+    network: GatedNetwork | LinearNetwork, weights: Mapping | Sequence, task: Task
+) -> ReducedNetwork:
+    """Return the smaller network, weights and task that learn exactly as given ones do.
 
-    A layer whose gates differ between its neurons stays as it is.
+    A layer whose gates differ between its neurons stays as it is, and so does what is not known
+    when it is compiled.
 
     Args:
         network: a gated network on any graph, or a linear one of any depth.
         weights: its initial weights, {edge: matrix} or one matrix per layer.
+        task: what it is trained on.
 
     Raises:
-        ValueError: weights that do not fit the network.
+        ValueError: weights or a task that do not fit the network.
     """
     gated, by_edge = _as_graph(network, weights)
+    gated = gated._reading(task)
     gated._check_weights(by_edge)
     graph, by_edge = gated.graph, dict(by_edge)
-    sizes = dict(graph.sizes)
-    for node in sizes:
-        if node in graph.input_nodes + graph.output_nodes or _gated_by_neuron(gated, node):
-            continue
+    sizes, rows = dict(graph.sizes), graph.node_rows
+    inputs = {node: _rows(task.inputs, rows[node]) for node in graph.input_nodes}
+    targets = {node: _rows(task.targets, rows[node]) for node in graph.output_nodes}
+    hidden = [node for node in graph.order if node not in rows]
+    for node in [*inputs, *targets, *hidden]:  # what is known of the ends narrows what is between
         incoming = [edge for edge in graph.edges if edge[1] == node]
         outgoing = [edge for edge in graph.edges if edge[0] == node]
-        basis = _basis(
-            [by_edge[edge] for edge in incoming] + [by_edge[edge].T for edge in outgoing]
-        )
+        pieces = [data[node] for data in (inputs, targets) if node in data]
+        pieces += [by_edge[edge] for edge in incoming]
+        if node in hidden:
+            pieces += [by_edge[edge].T for edge in outgoing]
+        basis = None if _gated_by_neuron(gated, node) else _basis(pieces)
         if basis is None:
             continue
         sizes[node] = basis.shape[1]
         by_edge |= {edge: basis.T @ by_edge[edge] for edge in incoming}
         by_edge |= {edge: by_edge[edge] @ basis for edge in outgoing}
-    if isinstance(network, LinearNetwork):
-        return LinearNetwork(tuple(sizes.values())), list(by_edge.values())
-    return gated._on_graph(Graph(tuple(sizes.items()), graph.edges, graph.rows)), by_edge
+        for data in (inputs, targets):
+            data |= {node: basis.T @ data[node]} if node in data else {}
+    smaller = gated._on_graph(Graph(tuple(sizes.items()), graph.edges))
+    data = Task.from_samples(_joined(inputs.values()).T, _joined(targets.values()).T)
+    return ReducedNetwork(*_side_by_side(smaller, by_edge), data)
+
+
+def _side_by_side(network: GatedNetwork, weights: dict) -> tuple[GatedNetwork, dict]:
+    """Return the network in which hidden nodes between the same nodes are one, and its weights."""
+    graph, gates = network.graph, dict(network.node_gates)
+    between: dict[Any, list[Node]] = {}
+    for node, _ in graph.sizes:
+        sources = tuple(source for source, target in graph.edges if target == node)
+        targets = tuple(target for source, target in graph.edges if source == node)
+        plain = not any(node in edge for edge in network.edge_gates)
+        if sources and targets and plain:
+            between.setdefault((sources, targets), []).append(node)
+    sizes, edges, merged = dict(graph.sizes), list(graph.edges), dict(weights)
+    for (sources, targets), (first, *others) in between.items():
+        if not others:
+            continue
+        nodes = first, *others
+        if any(node in gates for node in nodes):
+            gates[first] = _joined([_by_neuron(gates, node, sizes[node]) for node in nodes])
+        for source in sources:
+            merged[source, first] = _joined([merged.pop((source, node)) for node in nodes])
+        for target in targets:
+            outgoing = [merged.pop((node, target)).T for node in nodes]
+            merged[first, target] = _joined(outgoing).T
+        sizes[first] = sum(sizes[node] for node in nodes)
+        edges = [edge for edge in edges if not set(edge) & set(others)]
+        for node in others:
+            del sizes[node]
+            gates.pop(node, None)
+    whole = GatedNetwork(sizes, edges, gates, network.edge_gates)
+    return whole, {edge: merged[edge] for edge in edges}
+
+
+def _by_neuron(gates: Mapping, node: Node, neurons: int) -> Any:
+    """Return the gates of a node, shape (neurons, P)."""
+    gate = gates.get(node, np.ones(next(iter(gates.values())).shape[-1]))
+    return gate if gate.ndim == 2 else _joined([gate[None, :]] * neurons)
 
 
 def _as_graph(network: Any, values: Any) -> tuple[GatedNetwork, Any]:
@@ -99,13 +147,33 @@ def _gated_by_neuron(network: GatedNetwork, node: Node) -> bool:
     return any(gate is not None and gate.ndim > 1 for gate in gates)
 
 
-def _basis(pieces: list[Numbers]) -> Any:
+def _rows(data: Array, rows: Sequence[int]) -> Any:
+    """Return rows of the data; of numbers, by NumPy, which compiles nothing."""
+    return (data if isinstance(data, jax.core.Tracer) else np.asarray(data))[np.array(rows)]
+
+
+def _joined(pieces: Iterable[Any]) -> Any:
+    """Return matrices one below the other; of numbers, by NumPy, which compiles nothing."""
+    pieces = list(pieces)
+    traced = any(isinstance(piece, jax.core.Tracer) for piece in pieces)
+    return (jnp if traced else np).concatenate(pieces)
+
+
+def span(columns: Numbers) -> np.ndarray:
+    """Return an orthonormal basis of what columns span, up to rounding."""
+    known = np.asarray(columns, float)
+    basis, values, _ = np.linalg.svd(known, full_matrices=False)
+    negligible = max(known.shape) * np.finfo(float).eps * values.max(initial=0)
+    return basis[:, values > negligible]
+
+
+def _basis(pieces: Sequence[Numbers]) -> Any:
     """Return an orthonormal basis of the columns of several matrices; None if it is everything."""
     if any(isinstance(piece, jax.core.Tracer) for piece in pieces):
         columns: Array = jnp.concatenate([jnp.asarray(piece) for piece in pieces], axis=1)
         return jnp.linalg.qr(columns)[0] if columns.shape[1] < len(columns) else None
-    known = np.concatenate([np.asarray(piece, float) for piece in pieces], axis=1)
-    basis, values, _ = np.linalg.svd(known, full_matrices=False)
-    negligible = max(known.shape) * np.finfo(float).eps * values[0]
-    kept = max(int((values > negligible).sum()), 1)
-    return basis[:, :kept] if kept < len(known) else None
+    known = [np.asarray(piece, float) for piece in pieces]
+    known = [piece / (np.linalg.norm(piece) or 1.0) for piece in known]  # weights may be tiny
+    basis = span(np.concatenate(known, axis=1))
+    basis = basis if basis.size else np.eye(len(basis), 1)  # a node has a neuron
+    return basis if basis.shape[1] < len(basis) else None

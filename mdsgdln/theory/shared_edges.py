@@ -191,17 +191,14 @@ def _check_diagonal(place, found: np.ndarray, whole: np.ndarray) -> None:
         raise ValueError(f"task: expected modes that decouple, got others on {place!r:.80}")
 
 
-def _flow(
-    race: _Race, strengths: Float[Array | np.ndarray, "E modes"]
-) -> Float[Array | np.ndarray, "E modes"]:
-    """Return dB/dt of every edge; the last, constant one stays. Arrays of NumPy or of JAX."""
-    xp = strengths.__array_namespace__()
+def _flow(race: _Race, strengths: Float[Array, "E modes"]) -> Float[Array, "E modes"]:
+    """Return dB/dt of every edge; the last, constant one stays."""
     factors = strengths[race.edges]  # (paths, depth, modes)
-    error = race.drive - xp.einsum("apj,ja->pa", race.overlap, xp.prod(factors, axis=1))
+    error = race.drive - jnp.einsum("apj,ja->pa", race.overlap, jnp.prod(factors, axis=1))
     edges, depth = np.arange(len(strengths))[:, None], factors.shape[1]
     change: Any = 0.0
     for place in range(depth):
-        others = xp.prod(factors[:, [e for e in range(depth) if e != place]], axis=1)
+        others = jnp.prod(factors[:, [e for e in range(depth) if e != place]], axis=1)
         passed = (race.edges[None, :, place] == edges) & (edges < len(strengths) - 1)
         change += passed @ (others * error)  # passed, (E, paths): the path's edge at that place
     return change

@@ -81,8 +81,7 @@ def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[
 def _growth(parameters, log_strength):
     """Return d ln a / dt for ȧ = L a^{2−2/L} (s − d a)."""
     s, d, depth = parameters
-    xp = log_strength.__array_namespace__()
-    strength = xp.exp(xp.minimum(log_strength, 100.0))  # a trial step may be far too long
+    strength = jnp.exp(jnp.minimum(log_strength, 100.0))  # a trial step may be far too long
     return depth * strength ** (1 - 2 / depth) * (s - d * strength)
 
 

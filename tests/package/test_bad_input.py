@@ -263,7 +263,7 @@ def experiment(seed):
 INSTANCES = {
     "tasks.Task": TASK,
     "graphs.Graph": GATED.graph,
-    "theory.ReducedNetwork": theory.ReducedNetwork.of(GATED, TASK, 0.1),
+    "theory.ReducedNetwork": theory.reduced_network(GATED, TASK, 0.1),
     "networks.GatedNetwork": GATED,
     "networks.LinearNetwork": LINEAR,
     "networks.ReLUNetwork": RELU,
@@ -432,8 +432,9 @@ GOOD = {
     "theory.pathway_race": RACE | {"starts": {PATH: [0.1]}, "path_modes": PATH_MODES},
     "theory.applicability": RACE_OF | {"scale": [0.1, 0.1]},
     "theory.balanced_weights": RACE_OF | {"scale": dict.fromkeys(EDGES, 0.1)},
-    "theory.exact_reduction": {"network": GATED, "weights": EDGES},
-    "theory.ReducedNetwork.of": RACE_OF | {"scale": dict.fromkeys(EDGES, 0.1)},
+    "theory.exact_reduction": {"network": GATED, "weights": EDGES, "task": TASK},
+    "theory.reduced_network": RACE_OF | {"scale": dict.fromkeys(EDGES, 0.1)},
+    "theory.ReducedNetwork.flow": {"step": 0.1},
     "theory.ReducedNetwork.evolve": {
         "times": TIMES,
         "step": 0.1,

@@ -138,18 +138,20 @@ def test_all_but_one_wins_the_race_for_any_number_of_contexts():
         assert np.argmin(times) == num_contexts - 2
 
 
-def test_flow_of_the_reduced_system_is_minus_the_gradient():
+def test_flow_of_the_reduced_system_is_the_path_sum():
+    """Seen at the outputs, which both networks share: their velocity, from a basis of the flow."""
     task = tasks.contextual(3, 4, ["tree", "ring", "cross"])
     network = networks.contextual_pathways(task, 3, 2, 5)
-    system = theory.ReducedNetwork.of(network, task, network.init(KEY, 0.3))
+    weights = network.init(KEY, 0.3)
+    system = theory.exact_reduction(network, weights, task)
 
-    def loss(weights):
-        return system._replace(first=weights[0], second=weights[1]).loss()
+    def velocity(network, weights, task, flow):
+        return jax.jvp(lambda w: network.apply(w, task.inputs), [weights], [flow])[1]
 
-    gradient = jax.grad(loss)((system.first, system.second))
-    masks = system.first_mask, system.second_mask
-    for found, derivative, mask in zip(system.flow(), gradient, masks, strict=True):
-        np.testing.assert_allclose(found, -derivative * mask, atol=1e-12)
+    whole = velocity(network, weights, task, theory.path_gradient(network, weights, task))
+    small = velocity(*system, system.flow())
+    assert len(system.network.graph.sizes) == 5  # contextual pathways are one layer
+    np.testing.assert_allclose(jnp.sum(small**2), jnp.sum(whole**2), rtol=1e-10)
 
 
 def test_balanced_weights_are_what_grows_of_a_draw():
@@ -166,7 +168,7 @@ def test_balanced_weights_are_what_grows_of_a_draw():
         np.testing.assert_allclose(grown[into] @ grown[into].T, grown[out].T @ grown[out])
         np.testing.assert_allclose(again[into], grown[into], atol=1e-12)
     for start in (weights, grown):
-        system = theory.ReducedNetwork.of(network, task, start)
+        system = theory.reduced_network(network, task, start)
         whole = float(training.loss(network, start, task))
         assert system.loss() == pytest.approx(whole, rel=1e-10)
 

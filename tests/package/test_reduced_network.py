@@ -41,11 +41,10 @@ def distances(network, weights, task, rate):
 def test_given_weights_are_reduced_exactly(seed):
     """Descent of both agrees; flow differs from it by the step, corrected by its square."""
     network, task, weights = random_case(seed)
-    small, small_weights = theory.exact_reduction(network, weights)
-    assert set(small.graph.neurons.values()) == {4, 3, *((2,), (7,))[seed % 2]}
+    small = theory.exact_reduction(network, weights, task)
+    assert set(small.network.graph.neurons.values()) == {4, 3, 3 * (2, 7)[seed % 2]}
     whole, reduced = (
-        training.train(*case, task, 0.04, 201).losses
-        for case in ((network, weights), (small, small_weights))
+        training.train(*case, 0.04, 201).losses for case in ((network, weights, task), small)
     )
     np.testing.assert_allclose(reduced, whole, rtol=0, atol=1e-10)
     once, half = (distances(network, weights, task, rate) for rate in (0.04, 0.02))
@@ -63,6 +62,7 @@ def test_gates_belong_to_columns():
 
 
 def test_deeper_networks_shrink_where_a_layer_is_wider_than_its_neighbours():
+    """A tree of eight items has eight modes in fifteen rows; ``y`` is as wide as all it gets."""
     task = tasks.semantic("tree", 8)
     gate = np.random.default_rng(0).random((15, 8))
     edges = [("x", "h"), ("h", "k"), ("k", "y"), ("x", "y"), ("h", "y")]
@@ -71,18 +71,31 @@ def test_deeper_networks_shrink_where_a_layer_is_wider_than_its_neighbours():
     )
     for network, sizes in (
         (networks.LinearNetwork((8, 60, 20, 15)), [8, 28, 20, 15]),
+        (networks.LinearNetwork((8, 60, 3, 15)), [8, 11, 3, 11]),
         (gated, [8, 27, 4, 15]),
     ):
         weights = network.init(KEY, 0.15)
-        small, small_weights = theory.exact_reduction(network, weights)
-        found = (
-            small.sizes if isinstance(small, networks.LinearNetwork) else dict(small.graph.sizes)
-        )
-        assert list(getattr(found, "values", found.__iter__)()) == sizes
-        outputs = network.apply(weights, task.inputs)
-        np.testing.assert_allclose(small.apply(small_weights, task.inputs), outputs, atol=1e-12)
+        small = theory.exact_reduction(network, weights, task)
+        assert [size for _, size in small.network.graph.sizes] == sizes
+        whole = training.loss(network, weights, task)
+        np.testing.assert_allclose(small.loss(), whole, rtol=1e-12)
         once, half = (distances(network, weights, task, rate) for rate in (0.04, 0.02))
         assert once[1] < 0.1 * once[0] and 3.5 < once[1] / half[1] < 4.7
+
+
+def test_samples_and_targets_that_depend_on_each_other_leave_fewer_ends():
+    """Six inputs of which samples span two, seven outputs of which the targets span one."""
+    rng = np.random.default_rng(1)
+    task = tasks.Task(rng.normal(size=(6, 2)) @ rng.normal(size=(2, 9)), np.ones((7, 9)))
+    network = networks.pathways(task, rng.integers(0, 2, (2, 9)), 40)
+    weights = network.init(KEY, 1e-6)
+    small = theory.reduced_network(network, task, weights)
+    assert list(small.network.graph.neurons.values()) == [2, 6, 1]
+    assert len(theory.exact_reduction(network, weights, task).task.targets) == 7
+    losses = training.train(network, weights, task, 0.002, 4001).losses
+    times = 0.002 * np.arange(4001)
+    predicted = theory.predict_losses(network, task, weights, times, 0.002)
+    np.testing.assert_allclose(predicted, losses, atol=1e-4 * losses[0])
 
 
 @pytest.mark.parametrize(("hidden", "left"), [(1, 1.0625), (2, 0.625), (3, 0.4375), (8, 0.0)])
@@ -131,19 +144,21 @@ def test_large_weights_of_a_wide_network_follow_from_their_size():
 
 
 def test_descent_is_the_flow_less_half_a_step_of_its_change():
-    system, step = ReducedNetwork.of(NETWORK, TASK, WEIGHTS), 0.3
-
-    def flow(weights):
-        return system._replace(first=weights[0], second=weights[1]).flow()
-
-    velocity, change = jax.jvp(flow, [(system.first, system.second)], [system.flow()])
-    expected = jax.tree.map(lambda v, c: v - step / 2 * c, velocity, change)
-    jax.tree.map(np.testing.assert_allclose, system._descent(step), expected)
+    """The change along the flow, by central differences."""
+    system, step, small = theory.exact_reduction(NETWORK, WEIGHTS, TASK), 0.3, 1e-4
+    flow = system.flow()
+    ahead, behind = (
+        system._replace(weights={e: w + s * flow[e] for e, w in system.weights.items()}).flow()
+        for s in (small, -small)
+    )
+    for edge, found in system.flow(step).items():
+        change = (ahead[edge] - behind[edge]) / (2 * small)
+        np.testing.assert_allclose(found, flow[edge] - step / 2 * change, atol=1e-8)
 
 
 @pytest.mark.parametrize("step", [0.0, 0.1])
 def test_what_is_traced_is_what_is_known(step):
-    """Inside of jit and vmap, and its derivative by σ, diffrax gives what SciPy gives outside."""
+    """Inside of jit and vmap, and its derivative by σ."""
     times = 0.1 * np.arange(200)
 
     def predict(scale):
@@ -161,10 +176,12 @@ def test_what_is_traced_is_what_is_known(step):
 
 
 def test_whatever_is_asked_for_is_returned_along_the_way():
-    system, times = ReducedNetwork.of(WIDE, TASK, 0.01), list(range(0, 60, 20))
+    system, times = theory.reduced_network(WIDE, TASK, 0.01), list(range(0, 60, 20))
     outputs = system.evolve(times, output=ReducedNetwork.outputs)
-    assert outputs.shape == (3, *system.targets.shape)
-    errors = jnp.sum((system.targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * TASK.num_samples)
+    assert outputs.shape == (3, *system.task.targets.shape)
+    errors = jnp.sum((system.task.targets[None] - outputs) ** 2, axis=(1, 2)) / (
+        2 * TASK.num_samples
+    )
     np.testing.assert_allclose(errors, system.evolve(times), rtol=1e-12)
     np.testing.assert_allclose(outputs[0], system.outputs(), rtol=1e-12)
 
@@ -172,7 +189,7 @@ def test_whatever_is_asked_for_is_returned_along_the_way():
 def test_nothing_stands_for_a_network_without_a_mode():
     nothing = tasks.Task(TASK.inputs, jnp.zeros((3, 8)))
     network = networks.contextual_pathways(nothing, 2, 1, 6)
-    assert ReducedNetwork.of(network, nothing, 0.1) is None
+    assert theory.reduced_network(network, nothing, 0.1) is None
 
 
 def deep():
@@ -188,8 +205,8 @@ def neurons():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"network": networks.LinearNetwork((6, 3, 7))}, "network"),
-        ({"network": deep()}, "one edge in and one edge out"),
+        ({"network": networks.LinearNetwork((6, 3, 7))}, "targets"),
+        ({"network": deep(), "scale": 0.1}, "one edge in and one edge out"),
         ({"network": neurons(), "scale": 0.1}, "one per neuron"),
         ({"task": tasks.contextual(2, 8)}, "targets"),
         ({"task": TASK.take([0, 1, 2])}, "samples"),
@@ -203,7 +220,7 @@ def neurons():
 def test_what_cannot_be_reduced_is_named(changes, words):
     arguments = {"network": NETWORK, "task": TASK, "scale": WEIGHTS} | changes
     with pytest.raises(BAD_INPUT, match=words):
-        ReducedNetwork.of(**arguments)
+        theory.reduced_network(**arguments)
 
 
 def test_layers_of_hidden_nodes_side_by_side_are_weights_by_edge():

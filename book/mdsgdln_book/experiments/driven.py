@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from mdsgdln import networks, statistics, tasks, theory
-from mdsgdln.theory.reduced_network import _span
+from mdsgdln.theory.reduction import span
 
 MOST_STEPS = 4000  # after which neurons are compared that have not learned enough
 
@@ -42,7 +42,7 @@ def driven_starts(neurons, task, build, scale, rate, levels=(0.01,)):
     The common one is matched on the targets, when the neurons have learned 1 % of them; the others
     on what it leaves of them, at each of ``levels``, shares that increase.
     """
-    basis = _span(task.targets)  # which no error ever leaves
+    basis = span(task.targets)  # which no error ever leaves
     task = tasks.Task(task.inputs, basis.T @ task.targets)
     neurons = [neurons[0], basis.T @ neurons[1]]
     relu = networks.ReLUNetwork((len(task.inputs), len(neurons[0]), len(task.targets)))

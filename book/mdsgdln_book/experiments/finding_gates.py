@@ -101,30 +101,33 @@ def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     """Return the loss and the outputs over time of the gated network with these gates.
 
     They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing
-    fill the reduced system up to ``case.room``.
+    fill the hidden layer up to ``case.room``, so that it is compiled once.
     """
     task = case.task
     hidden = pathway or case.pathway or case.hidden // len(gates)
     network = networks.pathways(task, gates, hidden, input_masks)
-    system = theory.ReducedNetwork.of(
-        network, task, theory.balanced_weights(network, task, scale or case.scale)
-    )
-    missing = case.room - len(system.first)
-    system = system._replace(
-        **{
-            name: np.pad(getattr(system, name), ((0, missing), (0, 0)))
-            for name in ("first", "gates", "first_mask")
-        },
-        **{
-            name: np.pad(getattr(system, name), ((0, 0), (0, missing)))
-            for name in ("second", "second_mask")
-        },
-    )
+    weights = theory.balanced_weights(network, task, scale or case.scale)
+    system = filled_up(theory.exact_reduction(network, weights, task), case.room)
     times = case.rate * jnp.arange(0, case.num_steps, case.seen)
     outputs = system.evolve(times, case.rate, output=theory.ReducedNetwork.outputs)
-    losses = jnp.sum((system.targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * task.num_samples)
-    back = target_space(task).T @ np.asarray(task.targets) @ np.linalg.pinv(system.targets)
+    targets = system.task.targets
+    losses = jnp.sum((targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * task.num_samples)
+    back = target_space(task).T @ np.asarray(task.targets) @ np.linalg.pinv(targets)
     return np.asarray(losses), back @ np.asarray(outputs)
+
+
+def filled_up(system, room):
+    """Return a system of one hidden layer with neurons that do nothing, ``room`` in all."""
+    network, weights, task = system
+    if len(network.graph.sizes) > 3:  # some pathways see other inputs
+        return system
+    into, out = network.graph.path_edges(network.graph.paths[0])
+    (gate,) = network.node_gates.values()
+    idle = (0, room - len(weights[into])), (0, 0)
+    sizes = network.graph.neurons | {into[1]: room}
+    gates = {into[1]: np.pad(np.broadcast_to(gate, (len(weights[into]), task.num_samples)), idle)}
+    layers = {into: np.pad(weights[into], idle), out: np.pad(weights[out], idle[::-1])}
+    return theory.ReducedNetwork(networks.GatedNetwork(sizes, layers, gates), layers, task)
 
 
 def errors(case: Case, gates, recording: Recording) -> tuple[float, float]:

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import gates, networks, sweeps, tasks, theory
-from mdsgdln.theory import integration
 from mdsgdln_book.tables import Table
 
 NUM_PARTS = 8  # the last one is filled up with the last family
@@ -55,14 +54,13 @@ def experiment(kind: str, scale: float, part: int) -> dict:
     room = num_items + num_contexts  # for every mode of a pathway
     task, network = race(num_items, num_contexts, room)
     starts = theory.balanced_weights(network, task, room**-0.5)  # a₀ = ½: σ = 1, one neuron
-    system = theory.ReducedNetwork.of(network, task, starts)
-    found = theory.pathway_modes(network, task).values()
-    owner = np.repeat(np.arange(len(found)), [len(modes.singular_values) for modes in found])
+    system = theory.exact_reduction(network, starts, task)
     every = families(num_contexts)
     every = np.pad(every, ((0, -len(every) % NUM_PARTS), (0, 0)), mode="edge")
     members = np.split(every, NUM_PARTS)[part]
-    # the common pathway, the first one, always takes part
-    takes_part = np.insert(members, 0, 1, axis=1)[:, owner]
+    _, *contextual = theory.pathway_modes(network, task).values()
+    numbers = [len(modes.singular_values) for modes in contextual]
+    takes_part = np.repeat(members, numbers, axis=1)  # neurons of the contextual pathways
     width = HIDDEN * (num_contexts + 1) / (1 + members.sum(axis=1))
     unit = task.num_samples * jnp.log(1 / theory.expected_initial_strength(HIDDEN, scale)) / 2
     times = jnp.linspace(0, LENGTH * unit, NUM_TIMES)
@@ -71,23 +69,14 @@ def experiment(kind: str, scale: float, part: int) -> dict:
 
 @jax.jit
 def mean_losses(system, takes_part, shares, times):
-    """Return the mean loss of every family: who takes part, (families, modes), from which share."""
-
-    def at(parameters, weights):
-        return parameters._replace(first=weights[0], second=weights[1])
+    """Return the mean loss of every family: its contextual neurons, and their share."""
+    (common, contextual), graph = jax.tree.flatten(system.network)  # gates
 
     def mean_loss(family):
         takes_part, share = family
-        losses = integration.integrate(
-            lambda parameters, weights: at(parameters, weights).flow(),
-            system._replace(gates=system.gates * takes_part[:, None]),
-            (share * system.first, share * system.second),
-            times,
-            tolerance=1e-6,
-            absolute=1e-6 * share,
-            output=lambda parameters, weights: at(parameters, weights).loss(),
-        )
-        return jnp.mean(losses)
+        network = jax.tree.unflatten(graph, [common, contextual * takes_part[:, None]])
+        weights = {edge: share * weight for edge, weight in system.weights.items()}
+        return jnp.mean(system._replace(network=network, weights=weights).evolve(times))
 
     return jax.lax.map(mean_loss, (takes_part, shares), batch_size=64)
 

@@ -25,8 +25,8 @@ def predicted(case: str, scale: float, seed: int) -> dict:
     network = networks.contextual_pathways(task, len(structures), len(structures) - 1, HIDDEN)
     rate = SUM_STEP * task.num_samples
     weights = network.init(jax.random.key(seed), scale)
-    small = theory.exact_reduction(network, weights)
-    losses = training.train(*small, task, rate, NUM_STEPS).losses
+    small = theory.exact_reduction(network, weights, task)
+    losses = training.train(*small, rate, NUM_STEPS).losses
     times = rate * jnp.arange(NUM_STEPS)
     expected, drawn = (theory.balanced_weights(network, task, w) for w in (scale, weights))
     from_scale = theory.predict_losses(network, task, expected, times)

@@ -166,7 +166,8 @@ def _expected_weights(network: GatedNetwork, task: Task, scales: list[Scalar]) -
         into, out = graph.path_edges(path)
         inputs = span(np.asarray(data[path].inputs))
         outputs = span(np.hstack([drives[other] for other in data if other[-1] == path[-1]]))
-        root, numbers = graph.neurons[path[1]] ** 0.5, inputs.shape[1] + outputs.shape[1]
+        root = graph.neurons[path[1]] ** 0.5
+        numbers = max(inputs.shape[1] + outputs.shape[1], 1)  # a node has a neuron
         weights[into] = by_edge[into] * root * np.eye(numbers, inputs.shape[1]) @ inputs.T
         second = outputs @ np.eye(outputs.shape[1], numbers, inputs.shape[1])
         weights[out] = by_edge[out] * root * second

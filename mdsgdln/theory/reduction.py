@@ -79,15 +79,15 @@ def _side_by_side(network: GatedNetwork, weights: dict) -> tuple[GatedNetwork, d
         if sources and targets and plain:
             between.setdefault((sources, targets), []).append(node)
     sizes, edges, merged = dict(graph.sizes), list(graph.edges), dict(weights)
-    for (sources, targets), (first, *others) in between.items():
+    for first, *others in between.values():
         if not others:
             continue
         nodes = first, *others
         if any(node in gates for node in nodes):
             gates[first] = _joined([_by_neuron(gates, node, sizes[node]) for node in nodes])
-        for source in sources:
+        for source in [source for source, target in edges if target == first]:
             merged[source, first] = _joined([merged.pop((source, node)) for node in nodes])
-        for target in targets:
+        for target in [target for source, target in edges if source == first]:
             outgoing = [merged.pop((node, target)).T for node in nodes]
             merged[first, target] = _joined(outgoing).T
         sizes[first] = sum(sizes[node] for node in nodes)

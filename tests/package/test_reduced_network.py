@@ -83,6 +83,34 @@ def test_deeper_networks_shrink_where_a_layer_is_wider_than_its_neighbours():
         assert once[1] < 0.1 * once[0] and 3.5 < once[1] / half[1] < 4.7
 
 
+def test_layers_of_several_nodes_become_layers_of_one():
+    """Two nodes in each of two hidden layers, all of one joined with all of the next."""
+    rng = np.random.default_rng(2)
+    layers = [["x"], ["a", "b"], ["c", "d"], ["y"]]
+    pairs = zip(layers[:-1], layers[1:], strict=True)
+    edges = [(s, t) for before, after in pairs for s in before for t in after]
+    sizes = dict(zip("xabcdy", (3, 2, 2, 2, 3, 4), strict=True))
+    gates = {node: rng.integers(0, 2, 9) for node in "abd"}
+    network = networks.GatedNetwork(sizes, edges, gates)
+    task = tasks.Task(rng.normal(size=(3, 9)), rng.normal(size=(4, 9)))
+    weights = network.init(KEY, 0.5)
+    small = theory.exact_reduction(network, weights, task)
+    assert list(small.network.graph.neurons.values()) == [3, 4, 5, 4]
+    whole, reduced = (
+        training.train(*case, 0.01, 101).losses for case in ((network, weights, task), small)
+    )
+    np.testing.assert_allclose(reduced, whole, rtol=1e-12)
+
+
+def test_a_pathway_that_is_never_on_learns_nothing():
+    task = tasks.Task(np.eye(3), np.eye(3))
+    network = networks.pathways(task, [[1, 1, 1], [0, 0, 0]], 200)
+    alone = networks.pathways(task, [[1, 1, 1]], 200)
+    times = np.linspace(0, 30, 7)
+    with_it, without = (theory.predict_losses(n, task, 0.01, times) for n in (network, alone))
+    np.testing.assert_allclose(with_it, without, rtol=1e-5, atol=1e-9)
+
+
 def test_samples_and_targets_that_depend_on_each_other_leave_fewer_ends():
     """Six inputs of which samples span two, seven outputs of which the targets span one."""
     rng = np.random.default_rng(1)

@@ -21,7 +21,7 @@ from mdsgdln import _checks as checks
 
 FilePath = str | os.PathLike
 ROW = ("setting", "results", "failed", "seconds")
-LIBRARIES = ("mdsgdln", "jax", "jaxlib", "numpy", "scipy", "optax", "diffrax", "scikit-learn")
+LIBRARIES = ("mdsgdln", "jax", "jaxlib", "numpy", "scipy", "optax", "scikit-learn")
 
 
 def read(path: FilePath) -> list[dict]:

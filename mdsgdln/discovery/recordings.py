@@ -41,8 +41,8 @@ class Recording:
     incomplete: tuple[Hashable, ...]
 
     def __repr__(self) -> str:
-        counts = np.bincount(self.condition)
-        several = " to ".join(str(count) for count in sorted({counts.min(), counts.max()}))
+        counts = self._recorded()
+        several = " to ".join(f"{count:.0f}" for count in sorted({counts.min(), counts.max()}))
         neurons, conditions = self.activity.shape
         text = f"{neurons} neurons, {conditions} conditions, {several} trials each"
         for kind, names in (("never on", self.silent), ("incomplete", self.incomplete)):
@@ -67,8 +67,12 @@ class Recording:
 
     @property
     def fewest_trials(self) -> int:
-        """Number of trials of the condition that has the fewest."""
-        return int(np.bincount(self.condition).min())
+        """Trials of the condition that has the fewest, as most neurons were recorded in them."""
+        return int(self._recorded().min())
+
+    def _recorded(self) -> Float[np.ndarray, " conditions"]:
+        """Return the number of trials recorded in each condition, the median over neurons."""
+        return np.median(_sums(self.trials, self.condition)[1], axis=0)
 
     def _trials_by_condition(self) -> list[Int[np.ndarray, " some"]]:
         return [np.flatnonzero(self.condition == index) for index in range(len(self.conditions))]
@@ -147,6 +151,8 @@ def activity_by_condition(
         silence = STANDARD_ERRORS * _standard_errors(above, condition, above, condition)
     complete, on = ~np.isnan(means).any(axis=1), (means > silence).any(axis=1)
     kept = complete & on
+    if not complete.any():
+        raise ValueError("trials: expected a neuron that is recorded in every condition, got none")
     if not kept.any():
         raise ValueError("trials: expected a neuron that is on in a condition, got none")
     never = complete & ~on

@@ -341,6 +341,17 @@ def test_gaps_and_silent_neurons_are_named():
     assert recording.activity[3, 0] == pytest.approx(expected - error)
 
 
+def test_trials_that_were_not_recorded_do_not_count():
+    counts, labels, before = single_trials()
+    for condition in np.unique(labels):
+        counts[:, np.flatnonzero(labels == condition)[2:]] = np.nan
+    recording = discovery.activity_by_condition(counts, labels, before)
+    assert recording.fewest_trials == 2 and "2 trials each" in repr(recording)
+    counts[:, labels == 0] = np.nan
+    with pytest.raises(BAD_INPUT, match="recorded in every condition"):
+        discovery.activity_by_condition(counts, labels, before)
+
+
 def test_a_table_of_baselines_is_read_by_name():
     counts, labels, before = single_trials()
     names = [f"unit {index}" for index in range(len(counts))]

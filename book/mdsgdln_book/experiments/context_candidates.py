@@ -4,14 +4,18 @@ from functools import lru_cache
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from mdsgdln import networks, reln, sweeps, tasks, theory, training
+from mdsgdln.theory.reduction import span
 from mdsgdln_book.tables import Table
 
 # MHS App. H: hidden neurons of the ReLU network and of a pathway, σ, steps, step of the summed loss
 RELU_HIDDEN, PATHWAY_HIDDEN, SCALE = 700, 100, 0.005 / 700
 NUM_STEPS, SUM_STEP = 8001, 0.001
 NUM_ITEMS = 8
+EVERY = 50  # steps between two records of the ReLU network's weights
+kept = jax.jit(lambda weights: weights)  # what is recorded; compiled once
 FACTORS = tuple(2**k for k in range(11))  # of σ in contextual pathways
 STRUCTURES = {
     "3 contexts": ["tree"] * 3,
@@ -47,9 +51,8 @@ def candidates(case: str, seed: int) -> dict:
     curves["one_context"] = losses(one, SCALE, keys[1])
     num_pairs = num_contexts * (num_contexts - 1) // 2
     width = PATHWAY_HIDDEN * (num_contexts + 1) // (num_pairs + 1)  # the same neurons in all
-    curves["pairs"] = losses(
-        networks.contextual_pathways(task, num_contexts, 2, width), SCALE, keys[2]
-    )
+    pairs = networks.contextual_pathways(task, num_contexts, 2, width)
+    curves["pairs"] = losses(pairs, SCALE, keys[2])
     deviations = {name: reln.deviation(curve, reference) for name, curve in curves.items()}
     del deviations["relu"]
     return deviations | {f"{name}_losses": curve[::80] for name, curve in curves.items()}
@@ -104,26 +107,39 @@ def scaled_pathways(case: str, subset_size: int) -> dict:
     return {"losses": jnp.stack([losses(factor) for factor in FACTORS])}
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=3)
 def trained(case: str, seed: int) -> training.Run:
-    """Train the ReLU network, once for all runs that are held against it."""
+    """Train the ReLU network, once for all times of freezing; keep its weights now and then."""
     task, rate, relu = setup(case)
-    return training.train(relu, relu.init(jax.random.key(seed), SCALE), task, rate, NUM_STEPS)
+    weights = relu.init(jax.random.key(seed), SCALE)
+    return training.train(relu, weights, task, rate, NUM_STEPS, observe=kept, every=EVERY)
 
 
 def frozen(case: str, time: float, seed: int) -> dict:
-    """Freeze the gates at ``time``, in units of the time at which a tenth of the loss is gone."""
+    """Freeze the gates at ``time``, in units of the time at which a tenth of the loss is gone.
+
+    Until then the gated network is the ReLU network. From then on it is trained on outputs in the
+    space of the targets: what is beyond it only shrinks, and acts on the others as σ² does.
+    """
     task, rate, relu = setup(case)
-    weights = relu.init(jax.random.key(seed), SCALE)
-    losses = trained(case, seed).losses
-    tenth = jnp.argmax(losses < 0.9 * losses[0])
-    step = jnp.round(time * tenth)
-    run = reln.train_side_by_side(relu, weights, task, rate, NUM_STEPS, freeze_at=step)
+    run = trained(case, seed)
+    tenth = jnp.argmax(run.losses < 0.9 * run.losses[0])
+    step = int(jnp.round(time * tenth))
+    near = [weight[step // EVERY] for weight in run.observed]
+    near = training.train(relu, near, task, rate, EVERY, observe=kept).observed
+    first, second = (weight[step % EVERY] for weight in near)
+    basis = span(task.targets)
+    sizes = {"input": len(task.inputs), "hidden": RELU_HIDDEN, "output": basis.shape[1]}
+    gates = {"hidden": relu.gates([first, second], task.inputs)[0]}
+    gated = networks.GatedNetwork(sizes, [("input", "hidden"), ("hidden", "output")], gates)
+    task = tasks.Task(task.inputs, basis.T @ task.targets)
+    after = training.train(gated, [first, basis.T @ second], task, rate, NUM_STEPS).losses
+    losses = np.concatenate([run.losses[:step], after[: NUM_STEPS - step]])
     return {
         "step": step,
-        "learned": 1 - run.losses[step.astype(int)] / run.losses[0],
-        "deviation": reln.deviation(run.gated_losses, run.losses),
-        "summed_loss": run.gated_losses.sum() / run.losses.sum(),
+        "learned": 1 - run.losses[step] / run.losses[0],
+        "deviation": reln.deviation(losses, run.losses),
+        "summed_loss": losses.sum() / run.losses.sum(),
     }
 
 

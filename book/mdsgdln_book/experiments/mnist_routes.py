@@ -50,15 +50,14 @@ def pictures() -> Projected:
 def loss(weights, variances, input_output, mask) -> jax.Array:
     """Return the mean over input domains of the sum over trained outputs, less a constant.
 
-    That is tr(O_j C_i O_jᵀ)/2 − tr(O_j D_i) with C_i = J_i Σ^x J_iᵀ, D_i = J_i Σ^xy, and J_i the
-    map from input domain i to the last hidden layer, which all outputs share.
+    That is tr(O_j C_i O_jᵀ)/2 − tr(O_j D_i) with C_i = W_i Σ^x W_iᵀ, D_i = W_i Σ^xy, W_i the first
+    weights and O_j the map from them to outputs. Sums over j come first, as pixels are many.
     """
-    hidden = jnp.einsum("gh,ihp->igp", weights["hidden"], weights["in"])
-    second = jnp.einsum("igp,ihp->igh", hidden * variances, hidden)
-    cross = jnp.einsum("igp,cp->igc", hidden, input_output)
-    out = weights["out"]
-    squares = jnp.einsum("jcg,igh,jch->ij", out, second, out, optimize="optimal")
-    return jnp.sum(mask * (squares / 2 - jnp.einsum("jcg,igc->ij", out, cross))) / NUM_DOMAINS
+    into, out = weights["in"], weights["out"] @ weights["hidden"]
+    squares = jnp.einsum("ij,jgh->igh", mask, jnp.einsum("jcg,jch->jgh", out, out))
+    sums = jnp.einsum("ij,jch->ich", mask, out)
+    linear = jnp.einsum("ich,cp->ihp", sums, input_output)
+    return jnp.sum(into * (squares @ into * variances / 2 - linear)) / NUM_DOMAINS
 
 
 def learning_rate(num_trained: int, scale: float) -> float:
@@ -110,11 +109,10 @@ def experiment(num_trained: int, scale: float, seed: int) -> dict:
     mask = jnp.asarray(trained, jnp.float32)
     weights, losses = descend(weights, data.variances, data.input_output, mask, rate)
     errors = np.asarray(error_rates(weights, data))
-    regression = data.input_output / data.variances
     return {
         "trained_error": errors[trained].mean(dtype=float),
         "untrained_error": errors[~trained].mean(dtype=float),
-        "linear_error": wrong(regression @ data.inputs, data),
+        "linear_error": wrong(data.input_output / data.variances @ data.inputs, data),
         "fall": losses[-1] - losses[0],
     }
 

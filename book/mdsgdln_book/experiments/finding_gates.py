@@ -10,6 +10,7 @@ import numpy as np
 
 from mdsgdln import discovery, networks, reln, sweeps, tasks, theory, training
 from mdsgdln.discovery import clusters
+from mdsgdln.theory.reduction import span
 from mdsgdln_book.tables import Table
 
 NUM_TRAININGS, CLUSTERS = 3, range(2, 13)
@@ -68,7 +69,7 @@ def record(case: Case, seed: int) -> Recording:
     kept, parts = slice(None, None, case.sampled // case.seen), []
     for key in jax.random.split(jax.random.key(seed), NUM_TRAININGS):
         start = network.init(key, case.scale)
-        run = _train(network, start, task, case.rate, target_space(task), case.num_steps, case.seen)
+        run = _train(network, start, task, case.rate, span(task.targets), case.num_steps, case.seen)
         gates, mass, outputs = map(np.asarray, run.observed)
         gates = gates[kept].reshape(-1, task.num_samples)
         losses = np.asarray(run.losses[:: case.seen])
@@ -91,12 +92,6 @@ def _train(network, start, task, rate, basis, num_steps, every):
     return training.train(network, start, task, rate, num_steps, observe=observe, every=every)
 
 
-def target_space(task: tasks.Task) -> np.ndarray:
-    """Return an orthonormal basis of the targets' span, (N_out, rank)."""
-    basis, values, _ = np.linalg.svd(np.asarray(task.targets), full_matrices=False)
-    return basis[:, values > 1e-12 * values[0]]
-
-
 def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     """Return the loss and the outputs over time of the gated network with these gates.
 
@@ -112,7 +107,7 @@ def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     outputs = system.evolve(times, case.rate, output=theory.ReducedNetwork.outputs)
     targets = system.task.targets
     losses = jnp.sum((targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * task.num_samples)
-    back = target_space(task).T @ np.asarray(task.targets) @ np.linalg.pinv(targets)
+    back = span(task.targets).T @ np.asarray(task.targets) @ np.linalg.pinv(targets)
     return np.asarray(losses), back @ np.asarray(outputs)
 
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import networks, statistics, tasks, theory, training
+from mdsgdln.theory.reduction import span
 from mdsgdln_book.experiments import context_candidates, driven
-from mdsgdln_book.experiments.finding_gates import target_space
 
 # Compiled as a whole, and not every operation of it by itself.
 trajectory = jax.jit(theory.mode_trajectory, static_argnames="depth")
@@ -111,7 +111,7 @@ class Contexts(NamedTuple):
 def contexts(case: str) -> Contexts:
     """Return a task of MHS §4 or §5 and its all-but-one network with the published σ."""
     whole, rate, _ = context_candidates.setup(case)
-    basis = target_space(whole)
+    basis = span(whole.targets)
     task = tasks.Task(whole.inputs, basis.T @ np.asarray(whole.targets))
     number = len(context_candidates.STRUCTURES[case])
     network = networks.contextual_pathways(task, number, number - 1, WIDTH)

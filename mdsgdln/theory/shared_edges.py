@@ -2,7 +2,8 @@
 
 Where all paths from an input node have the same right singular vectors and all paths to an output
 node the same left ones, W_e = R_t B_e R_sᵀ with diagonal B_e solves the gradient flow: R = V at
-inputs, U at outputs, any orthonormal columns in between.
+inputs, U at outputs, any orthonormal columns in between. In these bases it is a gated network with
+a neuron a mode, whose weights stay diagonal.
 """
 
 from collections.abc import Mapping
@@ -12,15 +13,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
-from mdsgdln.graphs import Edge, Node
+from mdsgdln.graphs import Edge, Graph, Node
 from mdsgdln.networks import GatedNetwork
-from mdsgdln.statistics import _path_gate, effective_dataset, modes
+from mdsgdln.statistics import effective_dataset, modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.integration import integrate
+from mdsgdln.theory.flow import ReducedNetwork, _at, _flow
 from mdsgdln.theory.starts import _starts_of
 
 TOLERANCE = 1e-6  # relative size of what may be left outside of the decoupled modes
@@ -36,40 +37,6 @@ class SharedRace(NamedTuple):
 
     strengths: dict[Edge, Float[Array, "modes T"]]
     losses: Float[Array, " T"]
-
-
-class _Race(NamedTuple):
-    """The reduced system; paths with all gates shut are left out.
-
-    Attributes:
-        edges: edges of each path, as numbers, shape (paths, depth); a shorter path is filled up
-            with a last, constant edge of strength one.
-        drive: s_pα, shape (paths, modes).
-        overlap: (u_pα·u_jα)(v_jαᵀ Σ^x(j, p) v_pα), shape (modes, paths, paths).
-        power: half the mean power of the targets.
-    """
-
-    edges: Int[Array, "paths depth"]
-    drive: Float[Array, "paths modes"]
-    overlap: Float[Array, "modes paths paths"]
-    power: Float[Array, ""]
-
-
-def _node_modes(network: GatedNetwork, task: Task) -> dict[Node, Float[np.ndarray, "neurons _"]]:
-    """Return V of every input node and U of every output node that the paths share.
-
-    Raises:
-        ValueError: paths whose modes do not decouple, so that there is no reduction.
-    """
-    bases: dict[Node, np.ndarray] = {}
-    for path in network.graph.paths:
-        found = modes(effective_dataset(network, task, path))
-        if len(found.singular_values):
-            bases.setdefault(path[0], found.right)
-            bases.setdefault(path[-1], found.left)
-    if len({basis.shape[1] for basis in bases.values()}) != 1:
-        raise ValueError("task: expected as many modes on every path, for the reduction")
-    return bases
 
 
 def decoupled_weights(
@@ -130,103 +97,103 @@ def shared_race(
     """
     times = checks.times(times)
     checks.non_negative("step", step)
-    race, start = _prepare(network, task, starts)
-    if step == 0:
-        return _as_race(network, race, integrate(_flow, race, start, times, tolerance=1e-9))
-    steps = np.asarray(times) / step
-    numbers = np.rint(steps).astype(int)
-    if not np.allclose(steps, numbers, atol=1e-3):
-        raise ValueError(f"times: expected multiples of the step {step!r}, got {times!r:.80}")
-    strengths = _descend(race, start, step, num_steps=int(numbers[-1]) + 1)
-    return _as_race(network, race, strengths[numbers])
-
-
-def _prepare(network: GatedNetwork, task: Task, starts) -> tuple[_Race, Float[Array, "E modes"]]:
-    """Return the reduced system and its start, one row per edge and a last row of ones."""
     checks.instance("network", network, GatedNetwork)
     network = network._reading(task)
-    race = _reduce(network, task)
-    num_modes = race.drive.shape[1]
-    start = _starts_of(starts, dict.fromkeys(network.graph.edges, num_modes))
-    return race, jnp.stack([*start.values(), jnp.ones(num_modes)])
+    decoupled = _decoupled(network, task, starts)
+    if step == 0:
+        strengths, losses = decoupled.evolve(times, output=_observed)
+    else:
+        numbers = np.rint(np.asarray(times) / step).astype(int)
+        if not np.allclose(np.asarray(times) / step, numbers, atol=1e-3):
+            raise ValueError(f"times: expected multiples of the step {step!r}, got {times!r:.80}")
+        start = list(decoupled.weights.values())
+        observed = _descend(
+            decoupled.network, decoupled.task, start, step, num_steps=int(numbers[-1]) + 1
+        )
+        strengths, losses = jax.tree.map(lambda array: array[numbers], observed)
+    # Outputs stay in the space of U.
+    lost = np.sum(np.asarray(task.targets) ** 2) - np.sum(np.asarray(decoupled.task.targets) ** 2)
+    by_edge = {
+        edge: strength.T for edge, strength in zip(network.graph.edges, strengths, strict=True)
+    }
+    return SharedRace(by_edge, losses + lost / (2 * task.num_samples))
 
 
-def _reduce(network: GatedNetwork, task: Task) -> _Race:
-    graph, bases = network.graph, _node_modes(network, task)
-    numbers = {edge: number for number, edge in enumerate(graph.edges)}
-    edges, drive, answers, responses = [], [], [], []
-    for path in graph.paths:
-        gate = np.asarray(_path_gate(network, path, task.num_samples))
-        if not gate.any():
-            continue
-        seen = np.asarray(task.inputs)[np.array(graph.node_rows[path[0]])] * gate
-        wanted = np.asarray(task.targets)[np.array(graph.node_rows[path[-1]])]
-        answer, response = bases[path[-1]], bases[path[0]].T @ seen
-        learned = answer.T @ wanted @ seen.T @ bases[path[0]] / task.num_samples  # UᵀΣ^yx(p)V
-        _check_diagonal(path, learned, wanted @ seen.T / task.num_samples)
-        edges.append([numbers[edge] for edge in graph.path_edges(path)])
-        drive.append(np.diag(learned))
-        answers.append((path[-1], answer))
-        responses.append(response)
-    depth = max(map(len, edges))
-    overlap = np.zeros((len(drive[0]), len(edges), len(edges)))
-    for p, (end, answer) in enumerate(answers):
-        for j, (other_end, other) in enumerate(answers):
-            if end == other_end:  # outputs of different nodes never meet
-                product = responses[j] @ responses[p].T / task.num_samples  # V_jᵀ Σ^x(j, p) V_p
-                _check_diagonal((j, p), product, product)
-                overlap[:, p, j] = np.sum(answer * other, axis=0) * np.diag(product)
-    return _Race(
-        jnp.array([path + [len(numbers)] * (depth - len(path)) for path in edges]),
-        jnp.array(drive),
-        jnp.array(overlap),
-        jnp.sum(task.targets**2) / (2 * task.num_samples),
+def _node_modes(network: GatedNetwork, task: Task) -> dict[Node, Float[np.ndarray, "neurons _"]]:
+    """Return V of every input node and U of every output node that the paths share.
+
+    Raises:
+        ValueError: another number of modes on some path.
+    """
+    bases: dict[Node, np.ndarray] = {}
+    for path in network.graph.paths:
+        found = modes(effective_dataset(network, task, path))
+        if len(found.singular_values):
+            bases.setdefault(path[0], found.right)
+            bases.setdefault(path[-1], found.left)
+    if len({basis.shape[1] for basis in bases.values()}) != 1:
+        raise ValueError("task: expected as many modes on every path, for the reduction")
+    return bases
+
+
+def _decoupled(network: GatedNetwork, task: Task, starts) -> ReducedNetwork:
+    """Return the network of a neuron a mode with its diagonal weights.
+
+    Raises:
+        ValueError: paths whose modes do not decouple, so that there is no reduction.
+    """
+    graph, rows, bases = network.graph, network.graph.node_rows, _node_modes(network, task)
+    num_modes = next(iter(bases.values())).shape[1]
+    sizes = [(node, size if node in rows else num_modes) for node, size in graph.sizes]
+    bases = {node: bases.get(node, np.eye(size, num_modes)) for node, size in sizes}
+    narrow = network._on_graph(Graph(tuple(sizes), graph.edges, graph.rows))
+    _check_decoupled(narrow, task, bases)
+    inputs, targets = (
+        np.concatenate([bases[node].T @ np.asarray(data)[np.array(rows[node])] for node in nodes])
+        for data, nodes in ((task.inputs, graph.input_nodes), (task.targets, graph.output_nodes))
     )
+    small = Graph(tuple((node, num_modes) for node, _ in sizes), graph.edges)
+    strengths = _starts_of(starts, dict.fromkeys(graph.edges, num_modes))
+    weights = {edge: jnp.diag(strength) for edge, strength in strengths.items()}
+    return ReducedNetwork(network._on_graph(small), weights, Task(inputs, targets))
 
 
-def _check_diagonal(place, found: np.ndarray, whole: np.ndarray) -> None:
-    """Raise ``ValueError`` unless the diagonal of ``found`` is all that there is of ``whole``."""
-    rest = np.linalg.norm(whole) ** 2 - np.sum(np.diag(found) ** 2)
-    if rest > TOLERANCE * np.linalg.norm(whole) ** 2:
-        raise ValueError(f"task: expected modes that decouple, got others on {place!r:.80}")
+def _check_decoupled(network: GatedNetwork, task: Task, bases: Mapping[Node, np.ndarray]) -> None:
+    """Raise ``ValueError`` unless diagonal B_e stay diagonal.
+
+    Their flow is a polynomial in the entries of B_e: what holds for random ones holds for all.
+    """
+    edges, num_modes = network.graph.edges, next(iter(bases.values())).shape[1]
+    random = np.random.default_rng(0).uniform(0.5, 1.5, (len(edges), num_modes))
+    weights = {
+        (source, target): bases[target] * strength @ bases[source].T
+        for (source, target), strength in zip(edges, random, strict=True)
+    }
+    with jax.enable_x64(True):
+        flow = ReducedNetwork(network, weights, task).flow()
+    for (source, target), slope in flow.items():
+        kept = np.diag(bases[target].T @ np.asarray(slope) @ bases[source])
+        whole = np.linalg.norm(slope) ** 2
+        if whole - np.sum(kept**2) > TOLERANCE * whole:
+            raise ValueError(
+                f"task: expected modes that decouple, got others at {(source, target)!r:.80}"
+            )
 
 
-def _flow(race: _Race, strengths: Float[Array, "E modes"]) -> Float[Array, "E modes"]:
-    """Return dB/dt of every edge; the last, constant one stays."""
-    factors = strengths[race.edges]  # (paths, depth, modes)
-    error = race.drive - jnp.einsum("apj,ja->pa", race.overlap, jnp.prod(factors, axis=1))
-    edges, depth = np.arange(len(strengths))[:, None], factors.shape[1]
-    change: Any = 0.0
-    for place in range(depth):
-        others = jnp.prod(factors[:, [e for e in range(depth) if e != place]], axis=1)
-        passed = (race.edges[None, :, place] == edges) & (edges < len(strengths) - 1)
-        change += passed @ (others * error)  # passed, (E, paths): the path's edge at that place
-    return change
-
-
-def _loss(race: _Race, strengths: Float[Array, "E modes"]) -> Float[Array, ""]:
-    whole = jnp.prod(strengths[race.edges], axis=1)
-    met = jnp.einsum("apj,ja->pa", race.overlap, whole)
-    return race.power - jnp.sum(race.drive * whole) + jnp.sum(whole * met) / 2
-
-
-@jax.jit
-def _losses(race: _Race, strengths: Float[Array, "T E modes"]) -> Float[Array, " T"]:
-    return jax.vmap(_loss, in_axes=(None, 0))(race, strengths)
+def _observed(system: ReducedNetwork) -> tuple[list[Float[Array, " modes"]], Float[Array, ""]]:
+    """Return the strengths of all edges, and the loss."""
+    edges = system.network.graph.edges
+    return [jnp.diag(system.weights[edge]) for edge in edges], system.loss()
 
 
 @partial(jax.jit, static_argnames="num_steps")
-def _descend(
-    race: _Race, start: Float[Array, "E modes"], learning_rate: Scalar, *, num_steps: int
-) -> Float[Array, "T E modes"]:
-    def step(strengths, _):
-        return strengths + learning_rate * _flow(race, strengths), strengths
+def _descend(network, task, start, learning_rate, *, num_steps: int):
+    """Return what is observed before each step of gradient descent."""
+    parameters = network, task, learning_rate
+
+    def step(weights, _):
+        slopes = _flow(parameters, weights)
+        moved = [w + learning_rate * slope for w, slope in zip(weights, slopes, strict=True)]
+        return moved, _observed(_at(parameters, weights))
 
     return jax.lax.scan(step, start, length=num_steps)[1]
-
-
-def _as_race(
-    network: GatedNetwork, race: _Race, strengths: Float[Array, "T E modes"]
-) -> SharedRace:
-    by_edge = {edge: strengths[:, number].T for number, edge in enumerate(network.graph.edges)}
-    return SharedRace(by_edge, _losses(race, strengths))

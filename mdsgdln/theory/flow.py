@@ -38,42 +38,43 @@ class ReducedNetwork(NamedTuple):
         errors = self.task.targets - self.outputs()
         return jnp.sum(errors**2) / (2 * self.task.num_samples)
 
-    def flow(self, step: Scalar = 0.0) -> dict[Edge, Float[Array, "_ _"]]:
+    def flow(self, learning_rate: Scalar = 0.0) -> dict[Edge, Float[Array, "_ _"]]:
         """Return Ẇ of every edge, for gradient flow or for descent in steps of η, see ``evolve``.
 
         Args:
-            step: η.
+            learning_rate: η.
         """
-        checks.non_negative("step", step)
+        checks.non_negative("learning_rate", learning_rate)
         edges = self.network.graph.edges
-        moving = _descent if _moves_in_steps(step) else _flow
-        parameters = self.network, self.task, step
+        moving = _descent if _moves_in_steps(learning_rate) else _flow
+        parameters = self.network, self.task, learning_rate
         return dict(zip(edges, moving(parameters, [self.weights[e] for e in edges]), strict=True))
 
     def evolve(
         self,
         times: Numbers,
-        step: Scalar = 0.0,
+        learning_rate: Scalar = 0.0,
         output: Callable[["ReducedNetwork"], PyTree] = loss,
     ) -> PyTree:
         """Return ``output`` along gradient flow, or along descent in steps of the given size.
 
         Args:
             times: t = learning rate · number of steps, increasing from 0 on, shape (T,).
-            step: η of gradient descent: ẇ = f − (η/2) f′f for the flow f = −∇𝓛, right up to η².
+            learning_rate: η of gradient descent: ẇ = f − (η/2) f′f for the flow f = −∇𝓛, right up
+                to η².
             output: a function of the system, its loss if not given; stacked over times. What is
                 compiled is kept for the same function.
 
         Raises:
-            ValueError: bad times or a bad step, or an output that is no function.
+            ValueError: bad times or a bad learning rate, or an output that is no function.
         """
         times = checks.times(times)
-        checks.non_negative("step", step)
+        checks.non_negative("learning_rate", learning_rate)
         checks.function("output", output)
         start = [jnp.asarray(self.weights[edge]) for edge in self.network.graph.edges]
         size = jnp.sqrt(sum(jnp.mean(weight**2) for weight in start))
-        velocity = _descent if _moves_in_steps(step) else _flow
-        parameters = self.network, self.task, step
+        velocity = _descent if _moves_in_steps(learning_rate) else _flow
+        parameters = self.network, self.task, learning_rate
         return integrate(
             velocity, parameters, start, times, TOLERANCE, TOLERANCE * size, _along(output)
         )
@@ -82,9 +83,9 @@ class ReducedNetwork(NamedTuple):
 Parameters = tuple[GatedNetwork, Task, Any]  # the last one is η
 
 
-def _moves_in_steps(step: Scalar) -> bool:
+def _moves_in_steps(learning_rate: Scalar) -> bool:
     """Return whether η is traced, or above zero."""
-    return isinstance(step, jax.core.Tracer) or bool(step != 0)
+    return isinstance(learning_rate, jax.core.Tracer) or bool(learning_rate != 0)
 
 
 def _at(parameters: Parameters, values: list) -> ReducedNetwork:

@@ -39,7 +39,7 @@ def predict_losses(
     task: Task,
     scale: Scalar | Mapping | Sequence,
     times: Numbers,
-    step: Scalar = 0.0,
+    learning_rate: Scalar = 0.0,
 ) -> Float[Array, " T"]:
     """Predict the loss of a gated (or linear) network trained by gradient descent.
 
@@ -55,7 +55,7 @@ def predict_losses(
         task: what it is trained on.
         scale: σ of the initial weights, one per edge (layer), or the initial weights themselves.
         times: t = learning rate · number of steps, increasing from 0 on, shape (T,).
-        step: learning rate η of the descent that is predicted. 0 is gradient flow f = −∇L; with
+        learning_rate: η of the descent that is predicted. 0 is gradient flow f = −∇L; with
             η > 0, ẇ = f − (η/2) f′f, which descent follows up to η².
 
     Returns:
@@ -66,14 +66,14 @@ def predict_losses(
             σ = 0, or too few neurons to say what is learned (``balanced_weights``).
     """
     times = checks.times(times)
-    checks.non_negative("step", step)
+    checks.non_negative("learning_rate", learning_rate)
     gated, by_edge = _as_graph(network, scale)
     system = reduced_network(gated, task, by_edge)
     if not _is_given(by_edge):
         _warn(gated._reading(task), task, by_edge)
     if system is None:
         return jnp.full(len(times), jnp.sum(task.targets**2) / (2 * task.num_samples))
-    return system.evolve(times, step)
+    return system.evolve(times, learning_rate)
 
 
 def reduced_network(

@@ -40,15 +40,15 @@ class SharedRace(NamedTuple):
 
 
 def decoupled_weights(
-    key: Array, network: GatedNetwork, task: Task, starts: Scalar | Mapping[Edge, Numbers]
+    network: GatedNetwork, task: Task, starts: Scalar | Mapping[Edge, Numbers], *, key: Array
 ) -> dict[Edge, Float[Array, "_ _"]]:
     """Return weights W_e = R_t B_e R_sᵀ, from which training is its reduction (NRR Fig. 4e).
 
     Args:
-        key: a JAX random key, for the orthonormal columns R of the hidden nodes.
         network: the gated network; hidden nodes with at least as many neurons as there are modes.
         task: what it is to be trained on.
         starts: the diagonal of every B_e, a number, or {edge: number or (modes,)}.
+        key: a JAX random key, for the orthonormal columns R of the hidden nodes.
 
     Raises:
         ValueError: modes that do not decouple, or too few neurons.
@@ -77,7 +77,7 @@ def shared_race(
     task: Task,
     starts: Scalar | Mapping[Edge, Numbers],
     times: Numbers,
-    step: Scalar = 0.0,
+    learning_rate: Scalar = 0.0,
 ) -> SharedRace:
     """Return the race of paths that share edges (NRR).
 
@@ -88,7 +88,7 @@ def shared_race(
         task: what it is trained on.
         starts: the diagonal of every B_e at time 0: a number, or {edge: number or (modes,)}.
         times: t = learning rate · step, increasing from 0 on, shape (T,).
-        step: learning rate η of gradient descent. 0 is gradient flow; with η > 0 the reduction
+        learning_rate: η of gradient descent. 0 is gradient flow; with η > 0 the reduction
             is iterated, as training does from ``decoupled_weights`` (NRR Fig. 4e), and times are
             multiples of η.
 
@@ -96,19 +96,21 @@ def shared_race(
         ValueError: modes that do not decouple, bad starts or times.
     """
     times = checks.times(times)
-    checks.non_negative("step", step)
+    checks.non_negative("learning_rate", learning_rate)
     checks.instance("network", network, GatedNetwork)
     network = network._reading(task)
     decoupled = _decoupled(network, task, starts)
-    if step == 0:
+    if learning_rate == 0:
         strengths, losses = decoupled.evolve(times, output=_observed)
     else:
-        numbers = np.rint(np.asarray(times) / step).astype(int)
-        if not np.allclose(np.asarray(times) / step, numbers, atol=1e-3):
-            raise ValueError(f"times: expected multiples of the step {step!r}, got {times!r:.80}")
+        numbers = np.rint(np.asarray(times) / learning_rate).astype(int)
+        if not np.allclose(np.asarray(times) / learning_rate, numbers, atol=1e-3):
+            raise ValueError(
+                f"times: expected multiples of the learning rate {learning_rate!r}, got {times!r:.80}"
+            )
         start = list(decoupled.weights.values())
         observed = _descend(
-            decoupled.network, decoupled.task, start, step, num_steps=int(numbers[-1]) + 1
+            decoupled.network, decoupled.task, start, learning_rate, num_steps=int(numbers[-1]) + 1
         )
         strengths, losses = jax.tree.map(lambda array: array[numbers], observed)
     # Outputs stay in the space of U.

@@ -20,6 +20,8 @@ task, network = md.tasks.semantic("tree", 8), Skip()
 weights = network.init(jax.random.key(0), 1e-3)
 run = md.train(network, weights, task, 0.1, 1500, observe="outputs", every=100)
 rest = md.Task(task.inputs, task.targets - 0.1 * jnp.eye(15, 8) @ task.inputs)  # what is learned
-predicted = md.predict_losses(md.LinearNetwork((8, 64, 15)), rest, weights, run.times, step=0.1)
+predicted = md.predict_losses(
+    md.LinearNetwork((8, 64, 15)), rest, weights, run.times, learning_rate=0.1
+)
 error = md.reln.deviation(predicted, run.losses)
 figure = md.plots.curves(run.times, {"own network": run.losses}, {"theory": predicted})

@@ -180,7 +180,7 @@ def test_prediction_from_the_weights_is_joint_training(seed):
     weights, rate = network.init(jax.random.key(seed), 1e-4), 0.012
     losses = training.train(network, weights, task, rate, 6000).losses
     times = rate * np.arange(6000)
-    whole = theory.predict_losses(network, task, weights, times, step=rate)
+    whole = theory.predict_losses(network, task, weights, times, learning_rate=rate)
     flow = theory.predict_losses(network, task, weights, times)
     scale = theory.predict_losses(network, task, 1e-4, times)
     by_edge = theory.predict_losses(network, task, dict.fromkeys(weights, 1e-4), times)
@@ -213,7 +213,7 @@ def test_prediction_of_several_outputs_and_of_nothing_to_learn():
     weights = network.init(KEY, 1e-3)
     losses = training.train(network, weights, task, 0.02, 3000).losses
     times = 0.02 * np.arange(3000)
-    predicted = theory.predict_losses(network, task, weights, times, step=0.02)
+    predicted = theory.predict_losses(network, task, weights, times, learning_rate=0.02)
     np.testing.assert_allclose(predicted, losses, rtol=2e-3)
     nothing = tasks.Task(np.eye(4), np.zeros((5, 4)))
     with pytest.warns(UserWarning, match="time 0"):

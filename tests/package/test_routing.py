@@ -70,15 +70,15 @@ def test_training_from_decoupled_weights_is_the_reduction(num_layers, num_sharin
     task = tasks.routing(4, 3)
     network = networks.routing_network(task, 3, 8, num_layers, num_sharing)
     assert len(network.graph.paths) == 16
-    weights = theory.decoupled_weights(KEY, network, task, 0.3)
+    weights = theory.decoupled_weights(network, task, 0.3, key=KEY)
     rate, steps = 0.005, 400
     run = training.train(network, weights, task, rate, steps)
-    predicted = theory.shared_race(network, task, 0.3, rate * np.arange(steps), step=rate)
+    predicted = theory.shared_race(network, task, 0.3, rate * np.arange(steps), learning_rate=rate)
     np.testing.assert_allclose(predicted.losses, run.losses, rtol=1e-10, atol=1e-12)
     times = rate * np.arange(steps)
     flow = [
         theory.shared_race(network, task, 0.3, times).losses
-        - theory.shared_race(network, task, 0.3, times, step=rate / cut).losses
+        - theory.shared_race(network, task, 0.3, times, learning_rate=rate / cut).losses
         for cut in (1, 2)
     ]
     ratio = np.abs(flow[0]).max() / np.abs(flow[1]).max()
@@ -110,11 +110,11 @@ def test_the_reduction_agrees_with_the_two_layer_race():
 def test_strengths_of_the_descent_are_those_of_the_trained_weights():
     task = tasks.semantic("tree", 4)
     network = networks.pathways(task, np.ones((1, 4)), 10)
-    weights = theory.decoupled_weights(KEY, network, task, 0.1)
+    weights = theory.decoupled_weights(network, task, 0.1, key=KEY)
     weights = training.train(network, weights, task, 0.05, 60).weights
     (trained,) = theory.pathway_strengths(weights, theory.pathway_modes(network, task)).values()
     first, second = theory.shared_race(
-        network, task, 0.1, 0.05 * np.arange(61), step=0.05
+        network, task, 0.1, 0.05 * np.arange(61), learning_rate=0.05
     ).strengths.values()
     np.testing.assert_allclose(first[:, 0], 0.1)
     np.testing.assert_allclose(first[:, -1] * second[:, -1], trained, rtol=1e-9)
@@ -178,4 +178,4 @@ def test_bad_reductions_are_named(change, name):
 def test_bad_width_for_decoupled_weights_is_named():
     task = tasks.routing(2)
     with pytest.raises(BAD_INPUT, match="network"):
-        theory.decoupled_weights(KEY, networks.routing_network(task, 2, 3), task, 0.1)
+        theory.decoupled_weights(networks.routing_network(task, 2, 3), task, 0.1, key=KEY)

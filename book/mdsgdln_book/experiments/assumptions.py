@@ -117,7 +117,11 @@ def _measure(inputs: np.ndarray, seed: int, rate: float, num_steps: int, every: 
     learned = jnp.argmax(losses <= LEARNED * losses[0]) // every
     free, free_drawn = (
         theory.predict_losses(
-            network, task, theory.balanced_weights(network, task, initial), times, step=rate
+            network,
+            task,
+            theory.balanced_weights(network, task, initial),
+            times,
+            learning_rate=rate,
         )
         for initial in (SCALE, weights)
     )
@@ -147,7 +151,7 @@ def large_starts(layers: str, size: float, seed: int) -> dict:
     )
     network = network_of(task)
     grown = theory.balanced_weights(network, task, weights)
-    free = theory.predict_losses(network, task, grown, times, step=rate)
+    free = theory.predict_losses(network, task, grown, times, learning_rate=rate)
     return {
         "closed": deviation(closed_form(task, times, start), losses),
         "unbalanced": deviation(loss, losses),

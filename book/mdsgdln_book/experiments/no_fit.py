@@ -30,7 +30,7 @@ def predicted(case: str, scale: float, seed: int) -> dict:
     times = rate * jnp.arange(NUM_STEPS)
     expected, drawn = (theory.balanced_weights(network, task, w) for w in (scale, weights))
     from_scale = theory.predict_losses(network, task, expected, times)
-    from_weights = theory.predict_losses(network, task, drawn, times, step=rate)
+    from_weights = theory.predict_losses(network, task, drawn, times, learning_rate=rate)
     return {
         "from_scale": reln.deviation(from_scale, losses),
         "from_weights": reln.deviation(from_weights, losses),

@@ -46,11 +46,11 @@ def outcome(seed: int) -> dict:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            predicted = theory.predict_losses(network, task, scale, times, step=rate)
+            predicted = theory.predict_losses(network, task, scale, times, learning_rate=rate)
             error = np.sum(np.abs(predicted - losses)) / np.sum(losses)
         except ValueError:
             refused = True
-    exact = theory.predict_losses(network, task, weights, times, step=rate)
+    exact = theory.predict_losses(network, task, weights, times, learning_rate=rate)
     return {
         "error": error,
         "exact": np.sum(np.abs(exact - losses)) / np.sum(losses),

@@ -77,7 +77,7 @@ def driven(task, num_contexts: int, neurons, scale: float, times, rate: float):
     )
     common, (other,) = driven_starts(neurons, task, build, scale, rate)
     small, weights = small_system(task, build, (scale**2 * common, scale**2 * other))
-    return theory.predict_losses(small, task, weights, times, step=rate)
+    return theory.predict_losses(small, task, weights, times, learning_rate=rate)
 
 
 TABLES = {

@@ -17,8 +17,8 @@ from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import Modes, _path_gate, effective_dataset, modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.integration import integrate
 from mdsgdln.theory.starts import _starts_of
+from mdsgdln.theory.trajectories import _raced
 
 
 class PathwayRace(NamedTuple):
@@ -140,20 +140,9 @@ def _integrate(
     starts: list[Float[Array, " _"]],
     times: Float[Array, " T"],
 ) -> tuple[list[Float[Array, "_ T"]], Float[Array, " T"]]:
-    """Integrate ȧ = 2a (s − D a) in ln a.
-
-    Returns the strengths of each path, and the loss ½⟨‖y‖²⟩ − sᵀa + ½ aᵀD a.
-    """
-    start = jnp.log(jnp.concatenate(starts))
-    strengths = jnp.exp(integrate(_growth, (drive, coupling), start, times, tolerance=1e-8).T)
+    """Return the strengths of each path, and the loss ½⟨‖y‖²⟩ − sᵀa + ½ aᵀD a."""
+    strengths = _raced(drive, coupling, jnp.concatenate(starts), times)
     gain = jnp.sum(drive[:, None] * strengths, axis=0)
     losses = power - gain + jnp.sum(strengths * (coupling @ strengths), axis=0) / 2
     ends = np.cumsum([len(path_starts) for path_starts in starts])[:-1]
     return jnp.split(strengths, ends), losses
-
-
-def _growth(parameters, log_strengths):
-    """Return d ln a / dt."""
-    drive, coupling = parameters
-    bounded = jnp.minimum(log_strengths, 100.0)  # a trial step may be far too long: no infinity
-    return 2 * (drive - coupling @ jnp.exp(bounded))

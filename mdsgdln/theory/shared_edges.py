@@ -106,7 +106,7 @@ def shared_race(
         numbers = np.rint(np.asarray(times) / learning_rate).astype(int)
         if not np.allclose(np.asarray(times) / learning_rate, numbers, atol=1e-3):
             raise ValueError(
-                f"times: expected multiples of the learning rate {learning_rate!r}, got {times!r:.80}"
+                f"times: expected multiples of learning_rate={learning_rate!r}, got {times!r:.80}"
             )
         start = list(decoupled.weights.values())
         observed = _descend(

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, ArrayLike, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
@@ -68,8 +68,7 @@ def mode_trajectory(
         return jnp.where(start > 0, start / jnp.where(start > 0, left, 1.0), 0.0)
     if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
         raise ValueError(f"starts: expected entries above 0, got {start.min()}")
-    parameters = s[:, 0], d[:, 0], float(depth)
-    return jnp.exp(integrate(_growth, parameters, jnp.log(start[:, 0]), times, tolerance=1e-9).T)
+    return _raced(s[:, 0], jnp.diag(d[:, 0]), start[:, 0], times, depth)
 
 
 def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[Array, "modes T"]:
@@ -78,11 +77,23 @@ def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[
     return jnp.where(rate > 0, -jnp.expm1(-rate * times) / safe, times)
 
 
-def _growth(parameters, log_strength):
-    """Return d ln a / dt for ȧ = L a^{2−2/L} (s − d a)."""
-    s, d, depth = parameters
-    strength = jnp.exp(jnp.minimum(log_strength, 100.0))  # a trial step may be far too long
-    return depth * strength ** (1 - 2 / depth) * (s - d * strength)
+def _raced(
+    drive: Float[ArrayLike, " modes"],
+    coupling: Float[ArrayLike, "modes modes"],
+    starts: Float[Array, " modes"],
+    times: Float[Array, " T"],
+    depth: int = 2,
+) -> Float[Array, "modes T"]:
+    """Integrate ȧ = L a^{2−2/L} (s − D a) in ln a."""
+    parameters = drive, coupling, float(depth)
+    return jnp.exp(integrate(_growth, parameters, jnp.log(starts), times, tolerance=1e-9).T)
+
+
+def _growth(parameters, log_strengths):
+    """Return d ln a / dt."""
+    drive, coupling, depth = parameters
+    strengths = jnp.exp(jnp.minimum(log_strengths, 100.0))  # a trial step may be far too long
+    return depth * strengths ** (1 - 2 / depth) * (drive - coupling @ strengths)
 
 
 def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:

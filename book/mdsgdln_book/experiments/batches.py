@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 
 from mdsgdln import networks, reln, sweeps, tasks, training
+from mdsgdln_book.experiments.published import HIDDEN, NUM_STEPS, PATHWAY_HIDDEN, SCALE
 from mdsgdln_book.tables import Table
 
-HIDDEN, PATHWAY_HIDDEN, SCALE = 700, 100, 0.005 / 700  # MHS App. H
-RATE, NUM_STEPS = 0.024, 8001
+RATE = 0.024
 KEPT = 80  # steps between two losses that are kept
 TASK = tasks.contextual(3)
 RELU = networks.ReLUNetwork((len(TASK.inputs), HIDDEN, len(TASK.targets)))

@@ -8,12 +8,16 @@ import numpy as np
 
 from mdsgdln import networks, reln, sweeps, tasks, theory, training
 from mdsgdln.theory.reduction import span
+from mdsgdln_book.experiments.published import (
+    HIDDEN,
+    NUM_ITEMS,
+    NUM_STEPS,
+    PATHWAY_HIDDEN,
+    SCALE,
+    SUM_STEP,
+)
 from mdsgdln_book.tables import Table
 
-# MHS App. H: hidden neurons of the ReLU network and of a pathway, σ, steps, step of the summed loss
-RELU_HIDDEN, PATHWAY_HIDDEN, SCALE = 700, 100, 0.005 / 700
-NUM_STEPS, SUM_STEP = 8001, 0.001
-NUM_ITEMS = 8
 EVERY = 50  # steps between two records of the ReLU network's weights
 kept = jax.jit(lambda weights: weights)  # what is recorded; compiled once
 FACTORS = tuple(2**k for k in range(11))  # of σ in contextual pathways
@@ -29,7 +33,7 @@ def setup(case: str):
     """Return the task, the learning rate and the ReLU network."""
     structures = STRUCTURES["3 contexts" if case == "trees" else case]
     task = tasks.contextual(len(structures), NUM_ITEMS, structures)
-    relu = networks.ReLUNetwork((len(task.inputs), RELU_HIDDEN, len(task.targets)))
+    relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     return task, SUM_STEP * task.num_samples, relu
 
 
@@ -89,7 +93,7 @@ def as_many_neurons(case: str, seed: int) -> dict:
     So say MHS App. F and G.1, against App. H.
     """
     task, rate, _ = setup(case)
-    network = networks.contextual_pathways(task, 3, 2, RELU_HIDDEN // 4)
+    network = networks.contextual_pathways(task, 3, 2, HIDDEN // 4)
     weights = network.init(jax.random.key(seed), SCALE)
     return {"losses": training.train(network, weights, task, rate, NUM_STEPS).losses[::80]}
 
@@ -129,7 +133,7 @@ def frozen(case: str, time: float, seed: int) -> dict:
     near = training.train(relu, near, task, rate, EVERY, observe=kept).observed
     first, second = (weight[step % EVERY] for weight in near)
     basis = span(task.targets)
-    sizes = {"input": len(task.inputs), "hidden": RELU_HIDDEN, "output": basis.shape[1]}
+    sizes = {"input": len(task.inputs), "hidden": HIDDEN, "output": basis.shape[1]}
     gates = {"hidden": relu.gates([first, second], task.inputs)[0]}
     gated = networks.GatedNetwork(sizes, [("input", "hidden"), ("hidden", "output")], gates)
     task = tasks.Task(task.inputs, basis.T @ task.targets)

@@ -5,13 +5,13 @@ import jax.numpy as jnp
 
 from mdsgdln import discovery, networks, sweeps, tasks, training
 from mdsgdln_book.experiments.neurons_mechanisms import by_number
+from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, NUM_STEPS, SCALE, SUM_STEP
 from mdsgdln_book.tables import Table
 
-NUM_ITEMS = 8
 # Hidden layers: neurons of each, σ, step of the summed loss, steps. One is as published (MHS
 # App. H), with two every step is eight times the published one and there are more of them.
 SETTINGS = {
-    1: ((700,), 0.005 / 700, 0.001, 8001),
+    1: ((HIDDEN,), SCALE, SUM_STEP, NUM_STEPS),
     2: ((420, 420), 6e-4, 0.008, 4500),
 }
 

@@ -11,6 +11,14 @@ import numpy as np
 from mdsgdln import discovery, networks, reln, sweeps, tasks, theory, training
 from mdsgdln.discovery import clusters
 from mdsgdln.theory.reduction import span
+from mdsgdln_book.experiments.published import (
+    HIDDEN,
+    NUM_ITEMS,
+    NUM_STEPS,
+    PATHWAY_HIDDEN,
+    SCALE,
+    SUM_STEP,
+)
 from mdsgdln_book.tables import Table
 
 NUM_TRAININGS, CLUSTERS = 3, range(2, 13)
@@ -32,8 +40,10 @@ class Case(NamedTuple):
 
 
 def _contexts(structures) -> Case:
-    task = tasks.contextual(len(structures), 8, structures)
-    return Case(task, 700, 0.005 / 700, 0.001 * task.num_samples, 8001, 20, 400, 100, 170)
+    task = tasks.contextual(len(structures), NUM_ITEMS, structures)
+    return Case(
+        task, HIDDEN, SCALE, SUM_STEP * task.num_samples, NUM_STEPS, 20, 400, PATHWAY_HIDDEN, 170
+    )
 
 
 CASES = {

@@ -5,9 +5,10 @@ from itertools import combinations
 import numpy as np
 
 from mdsgdln import discovery, gates, sweeps, tasks
+from mdsgdln_book.experiments.published import NUM_ITEMS, SCALE
 from mdsgdln_book.tables import Table
 
-ITEMS, HIDDEN, SCALE = 8, 200, 0.005 / 700  # σ as in MHS App. H
+HIDDEN = 200
 RATE, STEPS, LEARNED = 0.12, 20000, 1e-3  # the last: of the loss at the start, where it stops
 SPIKES = 10.0  # a trial, where a neuron is on, in the mean
 STRUCTURES = {"tree": ["tree"] * 4, "mixed": ["tree", "ring", "cross", "tree"]}
@@ -34,7 +35,7 @@ def candidates(num_contexts: int) -> np.ndarray:
     """Return the gates of the candidate ReLN: all contexts, and all but one."""
     contexts = range(num_contexts)
     return gates.context_gates(
-        num_contexts, ITEMS, [contexts, *combinations(contexts, num_contexts - 1)]
+        num_contexts, NUM_ITEMS, [contexts, *combinations(contexts, num_contexts - 1)]
     )
 
 
@@ -44,7 +45,7 @@ def foreign(num_contexts: int, structures: str, seed: int):
     Every neuron belongs to the candidate gate that it differs from least; a gate counts if its
     neurons hold a twentieth of the weight ‖w_in‖ ‖w_out‖. No spike is looked at.
     """
-    task = tasks.contextual(num_contexts, ITEMS, STRUCTURES[structures][:num_contexts])
+    task = tasks.contextual(num_contexts, NUM_ITEMS, STRUCTURES[structures][:num_contexts])
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     weights = relu_network(inputs, targets, seed)
     activity = np.maximum(weights[0] @ inputs, 0)

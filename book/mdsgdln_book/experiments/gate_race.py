@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import gates, networks, sweeps, tasks, theory
+from mdsgdln_book.experiments.published import SCALE
 from mdsgdln_book.tables import Table
 
 NUM_PARTS = 8  # the last one is filled up with the last family
@@ -86,7 +87,7 @@ TABLES = {
         experiment,
         sweeps.grid(
             kind=["2 items, 3 contexts", "8 items, 3 contexts", "2 items, 4 contexts"],
-            scale=[0.005 / 700, 1e-3, 1e-2],
+            scale=[SCALE, 1e-3, 1e-2],
             part=range(NUM_PARTS),
         ),
     )

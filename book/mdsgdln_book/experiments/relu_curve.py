@@ -8,10 +8,9 @@ import numpy as np
 
 from mdsgdln import networks, reln, statistics, sweeps, tasks, theory, training
 from mdsgdln_book.experiments.driven import driven_starts, small_system
+from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, SUM_STEP
 from mdsgdln_book.tables import Table
 
-# MHS App. H: hidden neurons of the ReLU network, step of the summed loss
-NUM_ITEMS, HIDDEN, SUM_STEP = 8, 700, 0.001
 NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
 
 

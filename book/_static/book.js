@@ -49,30 +49,6 @@
   document.addEventListener("click", markSoon);
 })();
 
-// An old address, whose part is on another page now or has another name, leads on.
-(() => {
-  const here = document.currentScript.src;
-
-  function leadOn() {
-    const page = location.pathname.split("/").pop().replace(/\.html$/, "");
-    const anchor = decodeURIComponent(location.hash.slice(1));
-    const { places, renamed } = window.moved;
-    const target = renamed[`${page}#${anchor}`]
-      ?? (anchor in places ? `${places[anchor]}#${anchor}` : "");
-    const [newPage, newAnchor] = target.split("#");
-    if (newAnchor) location.replace(new URL(`${newPage}.html#${newAnchor}`, location.href));
-  }
-
-  window.addEventListener("DOMContentLoaded", () => {
-    const anchor = decodeURIComponent(location.hash.slice(1));
-    if (!anchor || document.getElementById(anchor)) return;
-    const script = document.createElement("script");
-    script.src = new URL("moved.js", here);
-    script.addEventListener("load", leadOn);
-    document.head.append(script);
-  });
-})();
-
 // The numbers of a figure are sent compressed and saved as they are read: as CSV.
 document.addEventListener("click", async (event) => {
   const link = event.target.closest("a.figure-numbers");

@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 from mdsgdln_book import notebooks, numbers, references
 from mdsgdln_book.extensions import docstrings, figure_menu, launch, marks
-from mdsgdln_book.pages import formulas, leads, pdf, reading, repair, site
+from mdsgdln_book.pages import leads, pdf, reading, repair, site
 from mdsgdln_book.places import BOOK
 
 CLEAN = """<html><head><link rel="stylesheet" href="own.css">
@@ -162,74 +162,6 @@ def test_mending_again_changes_nothing(tmp_path):
     once = figure.read_text(), page.read_text()
     repair.repair(tmp_path)
     assert (figure.read_text(), page.read_text()) == once
-
-
-SHEETS = {
-    "styles/a.css": '@charset "UTF-8";@import "../b.css"; .fa { content: "\\f002" }',
-    "b.css": "p { background: url(file.png) }",
-    "styles/c.css": "q { background: url(../file.png) } /*# sourceMappingURL=c.css.map */",
-    "interactive/i.css": "",
-    "one.js": '"use strict"; const one = 1;\n//# sourceMappingURL=one.js.map',
-    "two.js": "const two = one + 1;",
-    "documentation_options.js": "const DOCUMENTATION_OPTIONS = {};",
-    "mathjax/tex.js": "",
-}
-LOADING = """<html><head><link href="_static/styles/a.css?v=1" rel="stylesheet"/>
-<link as="script" href="_static/two.js" rel="preload"/>
-<link href="_static/styles/c.css" rel="stylesheet"/>
-<link href="_static/interactive/i.css" rel="stylesheet"/>
-<script src="_static/documentation_options.js"></script><script src="_static/one.js"></script>
-<script src="_static/mathjax/tex.js"></script></head><body><article><img alt="a" src="a.svg"/>
-<img alt="b" src="b.svg"/>FORMULA</article><script data-x="1" src="_static/two.js"></script></body>
-</html>"""
-
-
-@pytest.fixture
-def slow(tmp_path):
-    """A site of one page, which loads more than it needs."""
-    for name, text in SHEETS.items():
-        (tmp_path / "_static" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "_static" / name).write_text(text)
-
-    def mended(formula):
-        (tmp_path / "page.html").write_text(LOADING.replace("FORMULA", formula))
-        repair.repair(tmp_path)
-        html = (tmp_path / "page.html").read_text()
-        (tmp_path / ".repaired").unlink()
-        repair.repair(tmp_path)
-        assert (tmp_path / "page.html").read_text() == html
-        return BeautifulSoup(html, "html.parser")
-
-    return mended
-
-
-def test_pages_load_one_style_sheet_and_one_script(slow, tmp_path):
-    page = slow(r'<span class="math">\(\hat y\)</span>')
-    sheet, other = (link["href"] for link in page.select("link[rel=stylesheet]"))
-    assert other == "_static/interactive/i.css" and not page.select("link[rel=preload]")
-    style = (tmp_path / sheet).read_text()
-    assert re.findall(r"url\(.*?\)", style) == ["url(file.png)", 'url("file.png")']
-    assert style.index("p {") < style.index("q {") and "@" not in style and "Mapping" not in style
-    options, script, mathjax = page.find_all("script")
-    assert options.string == SHEETS["documentation_options.js"]
-    assert script["data-x"] == "1" and script.has_attr("defer") and mathjax.has_attr("defer")
-    code = (tmp_path / script["src"]).read_text()
-    assert code.startswith(";") and code.index("one = 1") < code.index("two =")
-    first, second = page.select("article img")
-    assert not first.get("loading") and second["loading"] == "lazy"
-
-
-def test_a_page_of_short_formulas_does_without_mathjax(slow):
-    page = slow(r'<span class="math">\(\sigma^2 < 10^{-3}\)</span>')
-    assert not page.select("script[src*=mathjax], .math")
-    assert page.math.get_text() == "σ2<10−3"
-
-
-def test_shared_files_that_no_page_loads_any_more_are_removed(slow, tmp_path):
-    (tmp_path / "_static/all-0123456789ab.css").parent.mkdir(exist_ok=True)
-    (tmp_path / "_static/all-0123456789ab.css").write_text("")
-    slow("")
-    assert len(list((tmp_path / "_static").glob("all-*"))) == 2
 
 
 MYST = """(place)=
@@ -427,7 +359,7 @@ def test_a_notebook_without_a_repository_installs_the_wheels_beside_it(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "module", [docstrings, figure_menu, formulas, leads, marks, notebooks, pdf, reading, repair]
+    "module", [docstrings, figure_menu, leads, marks, notebooks, pdf, reading, repair]
 )
 def test_examples_of_docstrings_hold(module):
     found = doctest.testmod(module)

@@ -2,29 +2,25 @@
 
 Themes leave things behind that a page checker finds: the same id twice, names that do not say what
 is seen, lists that are none. `repair(root)` mends them in the HTML, gives every figure its size
-and a menu that reproduces it, lets pages load little, leaves out what no reader fetches, and
-changes nothing when it is run again.
+and a menu that reproduces it, leaves out what no reader fetches, and changes nothing when it is run
+again.
 """
 
 import re
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from bs4 import BeautifulSoup
 
 from mdsgdln_book.extensions import figure_menu
-from mdsgdln_book.pages import formulas, leads, lighter
+from mdsgdln_book.pages import leads
 
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
 DRAWN_SIZE = re.compile(r'<svg[^>]*?\bwidth="(\d+)"[^>]*?\bheight="(\d+)"')
 PATH = re.compile(r'(?<= d=")[^"]+')
 DIGITS = re.compile(r"(\.\d\d)\d+")
-# Maps of scripts, translations, and icons: the style sheet has those that are shown.
-UNREAD = ("_static/**/*.map", "_static/locales/**/*", "_static/vendor/fontawesome/**/*.*")
-LICENCE = "LICENSE.txt"
-CODE = (__file__, lighter.__file__, formulas.__file__)  # newer than a page, it mends it again
+# Maps of scripts, translations, and icons as scripts: the style sheet has them as a font.
+UNREAD = ("_static/**/*.map", "_static/locales/**/*", "_static/vendor/fontawesome/**/js/*")
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
 
 
@@ -32,8 +28,8 @@ def repair(root: Path) -> None:
     """Mend every figure of the built site, and every page written since this was last done."""
     done = root / ".repaired"
     since = done.stat().st_mtime_ns if done.exists() else 0
-    since *= all(Path(each).stat().st_mtime_ns < since for each in CODE)
-    sizes, site = {}, lighter.Site(root)
+    since *= Path(__file__).stat().st_mtime_ns < since  # newer than a page, it is mended again
+    sizes = {}
     for path in sorted((root / "_images").glob("*.svg")):
         svg = shorten(enlarge(path.read_text(encoding="utf8")))
         rewrite(path, svg)
@@ -42,12 +38,10 @@ def repair(root: Path) -> None:
     for path in sorted(root.rglob("*.html")):
         if "_static" not in path.relative_to(root).parts and path.stat().st_mtime_ns > since:
             html = path.read_text(encoding="utf8")
-            page = repaired_page(html, sizes, root / "_images", partial(site.lighten, path.parent))
+            page = repaired_page(html, sizes, root / "_images")
             rewrite(path, leads.link_names(page, names))
-    leads.write_moved(root)
-    site.tidy()
     for path in (path for pattern in UNREAD for path in root.glob(pattern)):
-        if path.is_file() and path.name != LICENCE:
+        if path.is_file():
             path.unlink()
     done.touch()
 
@@ -81,19 +75,14 @@ def shorten(svg: str) -> str:
     return PATH.sub(lambda path: DIGITS.sub(r"\1", path[0]).replace(" \n", " "), svg)
 
 
-def repaired_page(
-    html: str,
-    sizes: dict[str, tuple[str, str]],
-    folder: Path,
-    *more: Callable[[BeautifulSoup], None],
-) -> str:
+def repaired_page(html: str, sizes: dict[str, tuple[str, str]], folder: Path) -> str:
     """The page, mended; sizes in pixels of the figures by the names of their files in a folder."""
     page = BeautifulSoup(html, "html.parser")
-    for mend in (*MENDS, *more):
+    for mend in MENDS:
         mend(page)
     figures(page, sizes, folder)
     gallery(page)
-    lighter.pictures(page)
+    pictures(page)
     return SEARCH_NAME.sub(r"\1", str(page))
 
 
@@ -189,10 +178,16 @@ def gallery(page: BeautifulSoup) -> None:
         link.insert(0, page.new_tag("img", attrs={**shown, "alt": words, "loading": "lazy"}))
 
 
+def pictures(page: BeautifulSoup) -> None:
+    """Fetch the first picture of a text at once, and the others when they come near."""
+    for image in page.select("article img")[1:]:
+        image["loading"] = "lazy"
+
+
 def icons(page: BeautifulSoup) -> None:
     """Show icons by the font of the style sheet alone: the script is ten times as large."""
     for script in page.select("script[src*=fontawesome]"):
-        lighter.remove(script)
+        script.decompose()
 
 
 def redirection(page: BeautifulSoup) -> None:
@@ -212,7 +207,6 @@ MENDS = (
     notebook_links,
     icons,
     redirection,
-    formulas.short,
 )
 
 

@@ -25,9 +25,9 @@ export PIP_QUIET = 2
 export PIP_ROOT_USER_ACTION = ignore
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book chapter figure pdf test references references-check tables bench reproduce coverage mutations \
+.PHONY: book chapter figure pdf test references references-check tables bench reproduce coverage \
     nightly test-nightly test-lowest test-newest test-processor test-turned pages links test-gpu notebooks \
-    publish-notebooks workflows serve lab clean lock release dist measure
+    publish-notebooks workflows serve lab clean lock dist measure
 
 # Chapters are executed if something changed that they depend on: book/mdsgdln_book/dependencies.py
 book: $(READY)
@@ -90,11 +90,7 @@ test-turned: $(READY)
 	$(COMPARE) $(CHAPTER)
 
 # All that takes too long for every run; some hours.
-nightly: test-nightly coverage test-lowest test-newest test-processor test-turned reproduce mutations
-
-# Which numbers of the package may be wrong by 1 % without a test that notices: an hour.
-mutations: $(READY)
-	$(BIN)/python tests/mutations.py $(ONLY)
+nightly: test-nightly coverage test-lowest test-newest test-processor test-turned reproduce
 
 # The unit tests, with the lowest and with the newest dependencies that both pyproject.toml allow.
 test-lowest test-newest: test-%:
@@ -138,12 +134,7 @@ pages: $(READY) .venv/browser-ready
 pdf: $(READY) .venv/browser-ready
 	$(BIN)/python -m mdsgdln_book.pages.pdf $(SITE) _build/mdsgdln.pdf
 
-# All that is published of a version, in _build/release, and how to publish it. It needs a clean tree, of
-# which everything is reproduced first, as by `make reproduce`; DRAFT=1 does without.
-release: $(READY) .venv/browser-ready
-	@$(BIN)/python -m mdsgdln_book.release $(if $(DRAFT),--draft)
-
-# Wheel and source archive alone, as the release has them.
+# Wheel and source archive of a version.
 dist: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct)
 dist: $(READY)
 	rm -rf _build/dist

@@ -3,7 +3,6 @@
 import os
 
 import jax
-import mutations
 from bad_input import CHECKED
 from jaxtyping import install_import_hook
 
@@ -15,8 +14,6 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 # nbval starts are processes of their own, so chapters run as they do for a reader.
 if CHECKED:
     install_import_hook("mdsgdln", "beartype.beartype")
-if mutations.VARIABLE in os.environ:
-    mutations.mutate(os.environ[mutations.VARIABLE])
 
 # Not compared by nbval: pictures and HTML, and what third parties write to stderr. Numbers recorded
 # for the ledger are compared (application/papermill.record/text/plain).

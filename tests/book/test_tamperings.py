@@ -1,8 +1,7 @@
 """Every check is worth something: a copy of the book is tampered with, and a check says where.
 
 What is tried elsewhere, too: a chapter that raises or hangs in a build, a build that is killed, two
-at a time (test_execution), a disk that is full (test_tables), every public function 1 % off
-(mutations).
+at a time (test_execution), a disk that is full (test_tables).
 """
 
 import os

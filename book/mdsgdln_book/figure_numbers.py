@@ -2,8 +2,7 @@
 
 While the book is built, every kernel loads this module as an extension (extensions/execution.py): a
 figure that a cell shows then carries its numbers in the metadata of the output, and the pages offer
-them below it (extensions/figure_menu.py). It also has a small picture, for the notebooks
-(notebooks.py). A row is a point. Its columns are the panel, what is
+them below it (extensions/figure_menu.py). A row is a point. Its columns are the panel, what is
 drawn there (`kind`), which one it is, its label, x, y and a value:
 
 - `line`, and `points` (their colour is the value);
@@ -18,7 +17,6 @@ many points as it takes to draw it: what is left out lies within `TOLERANCE` pix
 between its neighbours.
 """
 
-import base64
 import gzip
 import io
 
@@ -28,7 +26,6 @@ import pandas as pd
 LARGEST = 200_000  # bytes, compressed
 TOLERANCE = 0.1  # pixels, of 150 in an inch
 FIELD = 2000  # points of segments drawn together: more are a background, as the lines of a flow
-DOTS, SHADES = 80, 48  # of a small picture: to an inch, colours
 FEW = 100  # points that are all kept
 DIGITS = 6
 METADATA = "figure_numbers"  # of an output
@@ -194,22 +191,11 @@ def distance(points, start, end) -> np.ndarray:
     return np.linalg.norm(points - start - share[:, None] * along, axis=1)
 
 
-def small_picture(figure) -> str:
-    """A PNG of few colours on white, in base64; a tenth of the size of an SVG."""
-    from PIL import Image
-
-    drawn, kept = io.BytesIO(), io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=DOTS, facecolor="white", bbox_inches="tight")
-    picture = Image.open(drawn).convert("RGB").quantize(SHADES, dither=Image.Dither.NONE)
-    picture.save(kept, format="png", optimize=True)
-    return base64.b64encode(kept.getvalue()).decode()
-
-
 def load_ipython_extension(shell) -> None:
-    """Let every figure that a cell shows carry its numbers and a small picture."""
+    """Let every figure that a cell shows carry its numbers."""
     formatter = shell.display_formatter.mimebundle_formatter
     formatter.for_type_by_name(
         "matplotlib.figure",
         "Figure",
-        lambda figure: ({"image/png": small_picture(figure)}, {METADATA: as_csv(figure)}),
+        lambda figure: ({}, {METADATA: as_csv(figure)}),
     )

@@ -1,6 +1,5 @@
 """The CSV of a figure has the numbers that it plots, and the pages offer it."""
 
-import base64
 import gzip
 import io
 import os
@@ -133,14 +132,6 @@ def test_smooth_curves_are_short_and_gaps_stay():
     rows = read(figure)
     assert len(rows) < 400 and rows["y"].isna().sum() == 10
     assert hold_lines(axes, rows) == 1
-
-
-def test_a_small_picture_is_one():
-    figure, axes = panel()
-    axes.plot([0, 1], [0, 1])
-    picture = base64.b64decode(figure_numbers.small_picture(figure))
-    assert picture.startswith(b"\x89PNG") and len(picture) < 10_000
-    assert picture == base64.b64decode(figure_numbers.small_picture(figure))
 
 
 def test_too_much_is_left_out():

@@ -12,8 +12,6 @@ import pytest
 from bs4 import BeautifulSoup
 from built import ROOT
 
-from mdsgdln_book import numbers
-
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf8")
 COLOURS = ["color-contrast", "color-contrast-enhanced", "link-in-text-block"]
 NARROW = ["scrollable-region-focusable", "target-size", "css-orientation-lock"]
@@ -138,16 +136,3 @@ def test_page(page, address, name):
         page.wait_for_timeout(300)  # until the theme has changed
         found += [f"axe, {theme}, {text}" for text in page.evaluate(RUN_AXE, rules)]
     assert not found, "\n".join(found)
-
-
-def test_notebooks_count_as_the_pages_do():
-    """What `numbers` finds in the sources is what Sphinx has written."""
-    known, seen = numbers.shown(), 0
-    for path in sorted((ROOT / "book").glob("*.html")):
-        page = BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
-        for number in page.select("article :is(.eqno, .caption-number)"):
-            node = number.find_parent(["div", "figure"], id=True)
-            label = node["id"].removeprefix("equation-")
-            assert number.get_text().strip(" ()#") == known[label], label
-            seen += 1
-    assert seen > 400

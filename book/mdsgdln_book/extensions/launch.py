@@ -1,17 +1,15 @@
 """Sphinx extension: every chapter as a notebook, to download or to run elsewhere.
 
 The notebooks lie in the folder `notebooks` of the built site, with both packages as wheels, from
-which they install what is missing. Their outputs are those of the build, with small pictures; of a
-chapter that was not built, the text alone, from its reference. Where the environment names the
-book's repository (BOOK_REPOSITORY=https://github.com/owner/name), pages also get buttons for Binder
-and Colab, which read the repository's branch `notebooks`: a copy of that folder.
+which they install what is missing. Where the environment names the book's repository
+(BOOK_REPOSITORY=https://github.com/owner/name), pages also get buttons for Binder and Colab, which
+read the repository's branch `notebooks`: a copy of that folder.
 `python -m mdsgdln_book.extensions.launch <folder>` writes the notebooks alone.
 """
 
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -19,12 +17,9 @@ from urllib.parse import urlsplit
 import nbformat
 
 from mdsgdln._results import git
-from mdsgdln_book import dependencies, numbers
-from mdsgdln_book.extensions.figure_menu import executed
-from mdsgdln_book.extensions.marks import printed
-from mdsgdln_book.notebooks import DISTRIBUTIONS, recorded, to_notebook
+from mdsgdln_book.notebooks import DISTRIBUTIONS, to_notebook
 from mdsgdln_book.places import BOOK, ROOT
-from mdsgdln_book.references import REFERENCES, chapters
+from mdsgdln_book.references import chapters
 
 REQUIREMENTS = "\n".join([*DISTRIBUTIONS, "jupyterlab", ""])
 PYTHON = "python-3.11\n"  # what Binder builds
@@ -92,28 +87,14 @@ def write_wheels(folder: Path) -> None:
         subprocess.run(build, cwd=project, check=True, capture_output=True)
 
 
-def copies(caches: Path = ROOT / "_build/.jupyter_cache") -> Mapping[str, nbformat.NotebookNode]:
-    """The chapters as they were executed last: in the build, or for the references."""
-    found = {}
-    for name, path in known_chapters().items():
-        built = list(executed(caches, {f"book/{name}": dependencies.key(path)}))
-        found[name] = built[0] if built else nbformat.read(REFERENCES / f"{name}.ipynb", 4)
-    return found
-
-
 def write_notebooks(folder: Path) -> None:
     """Write all chapters as notebooks, and what Binder needs to run them."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.iterdir():
         path.unlink()
     source = {"repository": repository(), "commit": commit()}
-    found = copies()
-    known = dict(numbers.shown())
-    for each in found.values():
-        known |= {f"claim:{id}": printed(value) for id, value in recorded(each).items()}
     for name, path in known_chapters().items():
-        notebook = to_notebook(path, **source, known=known, executed=found[name])
-        nbformat.write(notebook, folder / f"{name}.ipynb")
+        nbformat.write(to_notebook(path, **source), folder / f"{name}.ipynb")
     if repository():
         (folder / "requirements.txt").write_text(REQUIREMENTS.format(**source), encoding="utf8")
         (folder / "runtime.txt").write_text(PYTHON, encoding="utf8")

@@ -49,20 +49,6 @@
   document.addEventListener("click", markSoon);
 })();
 
-// The numbers of a figure are sent compressed and saved as they are read: as CSV.
-document.addEventListener("click", async (event) => {
-  const link = event.target.closest("a.figure-numbers");
-  if (!link || !window.DecompressionStream || !location.protocol.startsWith("http")) return;
-  event.preventDefault();
-  const { body } = await fetch(link.href);
-  const csv = await new Response(body.pipeThrough(new DecompressionStream("gzip"))).blob();
-  const file = document.createElement("a");
-  file.href = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
-  file.download = link.download.replace(/\.gz$/, "");
-  file.click();
-  URL.revokeObjectURL(file.href);
-});
-
 // How a page is cited ends with the address at which it is read.
 window.addEventListener("DOMContentLoaded", () => {
   if (!location.protocol.startsWith("http")) return;

@@ -36,7 +36,7 @@
     const copy = part.cloneNode(true);
     copy.removeAttribute("id");
     copy.querySelectorAll("[id]").forEach((node) => node.removeAttribute("id"));
-    copy.querySelectorAll(".headerlink, .figure-menu").forEach((node) => node.remove());
+    copy.querySelectorAll(".headerlink").forEach((node) => node.remove());
     copy.querySelectorAll("img").forEach((image) => {
       image.src = new URL(image.getAttribute("src"), base).href;
     });

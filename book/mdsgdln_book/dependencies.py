@@ -96,7 +96,6 @@ def imported(path: Path) -> str:
 def files(code: Code) -> set[Path]:
     """All files that a chapter's code depends on."""
     found = {places.ROOT / "requirements.txt", *(places.ROOT / "mdsgdln").rglob("*.py")}
-    found.add(places.PACKAGE / "figure_numbers.py")  # what outputs carry
     known = list(places.PACKAGE.rglob("*.py"))
     new = set(named(code)) | {path for path in known if imported(path) in code.imports}
     while new:

@@ -1,9 +1,8 @@
 """The numbers that a figure plots, as CSV: `as_csv(figure)`.
 
-While the book is built, every kernel loads this module as an extension (extensions/execution.py): a
-figure that a cell shows then carries its numbers in the metadata of the output, and the pages offer
-them below it (extensions/figure_menu.py). A row is a point. Its columns are the panel, what is
-drawn there (`kind`), which one it is, its label, x, y and a value:
+A kernel that loads this module as an extension lets a figure that a cell shows carry its numbers in
+the metadata of the output; `make figure` writes them. A row is a point. Its columns are the panel,
+what is drawn there (`kind`), which one it is, its label, x, y and a value:
 
 - `line`, and `points` (their colour is the value);
 - `bar`, from the value to y at the place x; `horizontal bar`, from the value to x at the place y;
@@ -12,18 +11,17 @@ drawn there (`kind`), which one it is, its label, x, y and a value:
 - `image`, the value of each cell at its centre.
 
 Arrows, boxes, texts, level lines and fields of lines are left out, and the numbers of a figure that
-would take more than `LARGEST` bytes on the site, where they lie compressed. A smooth curve has as
+would take more than `LARGEST` bytes. A smooth curve has as
 many points as it takes to draw it: what is left out lies within `TOLERANCE` pixels of the line
 between its neighbours.
 """
 
-import gzip
 import io
 
 import numpy as np
 import pandas as pd
 
-LARGEST = 200_000  # bytes, compressed
+LARGEST = 1_000_000  # bytes
 TOLERANCE = 0.1  # pixels, of 150 in an inch
 FIELD = 2000  # points of segments drawn together: more are a background, as the lines of a flow
 FEW = 100  # points that are all kept
@@ -39,12 +37,7 @@ def as_csv(figure) -> str:
         return ""
     text = io.StringIO()
     found.to_csv(text, index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
-    return text.getvalue() if len(packed(text.getvalue())) <= LARGEST else ""
-
-
-def packed(text: str) -> bytes:
-    """The text, compressed; the same text is the same file."""
-    return gzip.compress(text.encode(), mtime=0)
+    return text.getvalue() if len(text.getvalue()) <= LARGEST else ""
 
 
 def rows(figure) -> pd.DataFrame:

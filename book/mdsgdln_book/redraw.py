@@ -13,6 +13,7 @@ import jax
 from mdsgdln_book import figure_numbers
 
 FOLDER = Path("_build/figures")
+SVG = "image/svg+xml"
 
 
 def write(name: str, folder: Path = FOLDER) -> list[Path]:
@@ -49,15 +50,17 @@ def write_alone(name: str, folder: Path) -> list[Path]:
 def write_of_chapter(name: str, chapter: Path, folder: Path) -> list[Path]:
     """Execute the chapter of a figure, and write what it shows."""
     from mdsgdln_book import references
-    from mdsgdln_book.extensions import execution, figure_menu
 
     print(f"executing {chapter.stem} ...", flush=True)
-    notebook = references.execute(chapter, extra_arguments=execution.KERNEL)
-    for found, svg, numbers in figure_menu.pictures(notebook):
-        if found == name:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / f"{name}.svg").write_text(svg, encoding="utf8")
-            return [folder / f"{name}.svg", *write_numbers(name, numbers, folder)]
+    notebook = references.execute(chapter, extra_arguments=[f"--ext={figure_numbers.__name__}"])
+    for cell in notebook.cells:
+        found = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
+        for output in cell.get("outputs", []):
+            if found == name and SVG in output.get("data", {}):
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / f"{name}.svg").write_text(output.data[SVG], encoding="utf8")
+                numbers = output.metadata.get(figure_numbers.METADATA, "")
+                return [folder / f"{name}.svg", *write_numbers(name, numbers, folder)]
     raise ValueError(f"name: {name} is a figure with controls; its page shows it")
 
 

@@ -33,7 +33,6 @@ FILES = {
     "book/claims.yml": yaml.safe_dump(
         [{**CLAIM, "id": name, "chapter": name} for name in ("one", "two")]
     ),
-    "book/mdsgdln_book/figure_numbers.py": MODULE,
     "book/mdsgdln_book/tables.py": MODULE,
     "book/mdsgdln_book/helpers.py": MODULE,
     "book/mdsgdln_book/experiments/running.py": "from mdsgdln_book import helpers\n"

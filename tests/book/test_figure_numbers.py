@@ -1,6 +1,5 @@
-"""The CSV of a figure has the numbers that it plots, and the pages offer it."""
+"""The CSV of a figure has the numbers that it plots."""
 
-import gzip
 import io
 import os
 from pathlib import Path
@@ -13,11 +12,9 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from bs4 import BeautifulSoup
 from read_back import hold, hold_lines, points
 
 from mdsgdln_book import figure_numbers, paper_figures
-from mdsgdln_book.extensions import figure_menu
 from mdsgdln_book.pages import pdf
 from mdsgdln_book.paper_figures import runs
 from mdsgdln_book.places import BOOK
@@ -139,41 +136,6 @@ def test_too_much_is_left_out():
     axes.imshow(np.random.default_rng(0).normal(size=(300, 300)))
     assert figure_numbers.as_csv(figure) == ""
     assert figure_numbers.as_csv(panel()[0]) == ""
-
-
-PAGE = """<div class="cell"><details class="hide"><div class="cell_input">code</div></details>
-<div class="cell_output"><figure id="fig-x"><img alt="a" src="../_images/{name}.svg"/>
-<figcaption><p>Words.</p></figcaption></figure></div></div>"""
-
-
-def test_the_page_offers_them(tmp_path):
-    svg, csv = "<svg/>", "panel,kind\n1,line\n"
-    output = nbformat.v4.new_output("display_data", {figure_menu.SVG: svg})
-    output.metadata[figure_numbers.METADATA] = csv
-    figure = {"mystnb": {"figure": {"name": "fig-x"}}}
-    cell = nbformat.v4.new_code_cell("1", outputs=[output], metadata=figure)
-    notebook = nbformat.v4.new_notebook(cells=[cell])
-    assert list(figure_menu.pictures(notebook)) == [("fig-x", svg, csv)]
-
-    name = figure_menu.picture_name(svg)
-    (tmp_path / "_images").mkdir()
-    (tmp_path / "_images" / f"{name}.svg").write_text(svg)
-    (tmp_path / "_images" / "old.csv.gz").write_text("")
-    figure_menu.write_numbers(tmp_path, [notebook])
-    (numbers,) = (tmp_path / "_images").glob("*.csv.gz")
-    assert gzip.decompress(numbers.read_bytes()).decode() == csv
-
-    page = BeautifulSoup(PAGE.format(name=name), "html.parser")
-    figure_menu.add_menu(page, page.find("figure"), page.find("img"), numbers)
-    menu = page.select_one("figure > details.figure-menu")
-    assert [link["href"] for link in menu.find_all("a")] == [
-        f"../_images/{name}.svg",
-        f"../_images/{name}.csv.gz",
-        "#cell-fig-x",
-    ]
-    assert page.find(id="cell-fig-x").get_text() == "code"
-    assert menu.find("code").get_text() == "make figure NAME=fig-x"
-    assert menu.find("summary").get_text() == "reproduce fig-x"
 
 
 def test_the_whole_book_has_every_chapter():

@@ -7,7 +7,7 @@ from mdsgdln_book.pages import pdf
 
 HIDDEN = """() => [...document.querySelectorAll(
   ".bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article, .prev-next-footer, button, " +
-  "details.figure-menu, details.hide, .headerlink, .copybtn, .interactive input")]
+  "details.hide, .headerlink, .copybtn, .interactive input")]
   .filter((node) => node.getClientRects().length && !node.matches(".interactive-cell"))
   .map((node) => node.outerHTML.slice(0, 80))"""
 FOLDED = """() => [...document.querySelectorAll(".admonition.toggle .admonition-title ~ *")]

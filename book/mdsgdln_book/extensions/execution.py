@@ -24,13 +24,11 @@ from nbformat import NotebookNode
 from sphinx.environment import CONFIG_OK
 from sphinx.util import logging
 
-from mdsgdln_book import figure_numbers
 from mdsgdln_book.dependencies import key
 from mdsgdln_book.places import STRICT
 from mdsgdln_book.references import ENCRYPTED, code_cells
 
 MOST_KERNELS = 4  # at a time: each needs up to 2 GB of memory
-KERNEL = [f"--ext={figure_numbers.__name__}"]  # figures carry their numbers
 
 logger = logging.getLogger(__name__)
 
@@ -151,7 +149,7 @@ class Execution:
         self.caches[name] = caches / name / self.keys[name]
         try:
             timeout = self.config.execution_timeout
-            options = {"allow_errors": False, "config": ENCRYPTED, "extra_arguments": KERNEL}
+            options = {"allow_errors": False, "config": ENCRYPTED}
             error = single_nb_execution(notebook, str(path.parent), timeout, **options).err
         except DeadKernelError as dead:
             error = dead

@@ -113,7 +113,7 @@ def article_of(site: Path, page: str, pages: set[str]):
             link["href"] = target
         else:
             del link["href"]
-    for node in article.select(".headerlink, .figure-menu, details.hide, button"):
+    for node in article.select(".headerlink, details.hide, button"):
         if "interactive" not in " ".join(node.get("class", [])):
             node.decompose()
     for level, name in reversed(list(enumerate(HEADINGS, start=1))):

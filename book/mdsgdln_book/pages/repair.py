@@ -1,9 +1,8 @@
 """Sphinx extension: built pages, repaired for readers who use no mouse, no eyes or a small screen.
 
 Themes leave things behind that a page checker finds: the same id twice, names that do not say what
-is seen, lists that are none. `repair(root)` mends them in the HTML, gives every figure its size
-and a menu that reproduces it, leaves out what no reader fetches, and changes nothing when it is run
-again.
+is seen, lists that are none. `repair(root)` mends them in the HTML, gives every figure its size,
+leaves out what no reader fetches, and changes nothing when it is run again.
 """
 
 import re
@@ -11,7 +10,6 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from mdsgdln_book.extensions import figure_menu
 from mdsgdln_book.pages import leads
 
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
@@ -38,7 +36,7 @@ def repair(root: Path) -> None:
     for path in sorted(root.rglob("*.html")):
         if "_static" not in path.relative_to(root).parts and path.stat().st_mtime_ns > since:
             html = path.read_text(encoding="utf8")
-            page = repaired_page(html, sizes, root / "_images")
+            page = repaired_page(html, sizes)
             rewrite(path, leads.link_names(page, names))
     for path in (path for pattern in UNREAD for path in root.glob(pattern)):
         if path.is_file():
@@ -75,12 +73,12 @@ def shorten(svg: str) -> str:
     return PATH.sub(lambda path: DIGITS.sub(r"\1", path[0]).replace(" \n", " "), svg)
 
 
-def repaired_page(html: str, sizes: dict[str, tuple[str, str]], folder: Path) -> str:
-    """The page, mended; sizes in pixels of the figures by the names of their files in a folder."""
+def repaired_page(html: str, sizes: dict[str, tuple[str, str]]) -> str:
+    """The page, mended; sizes in pixels of the figures by the names of their files."""
     page = BeautifulSoup(html, "html.parser")
     for mend in MENDS:
         mend(page)
-    figures(page, sizes, folder)
+    figures(page, sizes)
     gallery(page)
     pictures(page)
     return SEARCH_NAME.sub(r"\1", str(page))
@@ -150,21 +148,15 @@ def notebook_links(page: BeautifulSoup) -> None:
             del link["target"]
 
 
-def figures(page: BeautifulSoup, sizes: dict[str, tuple[str, str]], folder: Path) -> None:
-    """Reserve the room that a computed figure takes, and add the menu that reproduces it.
+def figures(page: BeautifulSoup, sizes: dict[str, tuple[str, str]]) -> None:
+    """Reserve the room that a computed figure takes.
 
-    ``folder`` has the pictures and their numbers. The style sheet keeps its text readable on a
-    phone.
+    The style sheet keeps its text readable on a phone.
     """
     for image in page.select("div.cell_output img[src$='.svg']"):
         width, height = sizes[image["src"].rsplit("/")[-1]]
         image["width"], image["height"] = width, height
         image["style"] = f"--drawn-width: {width}px"
-        box = image.find_parent("figure") or image.parent
-        if image.find_parent("a") or box.find("details", class_="figure-menu"):
-            continue
-        numbers = folder / f"{Path(image['src']).stem}{figure_menu.ENDING}"
-        figure_menu.add_menu(page, box, image, numbers if numbers.is_file() else None)
 
 
 def gallery(page: BeautifulSoup) -> None:

@@ -4,6 +4,7 @@ from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import contextual_closed_form, learning_time
 from mdsgdln.theory.first_drops import first_drop
 from mdsgdln.theory.flow import ReducedNetwork
+from mdsgdln.theory.letting_go import context_preference
 from mdsgdln.theory.neuron_basins import Basin, basins
 from mdsgdln.theory.neuron_faces import Candidate, candidates, faces
 from mdsgdln.theory.neuron_merging import Merger
@@ -39,6 +40,7 @@ __all__ = [
     "basins",
     "candidates",
     "climb",
+    "context_preference",
     "contextual_closed_form",
     "decoupled_weights",
     "drive",

@@ -2,10 +2,8 @@
 
 import json
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import cache, partial
-from multiprocessing import get_context
+from functools import partial
 
 import jax
 import numpy as np
@@ -14,7 +12,6 @@ from bad_input import BAD_INPUT
 from threadpoolctl import threadpool_limits
 
 from mdsgdln import sweeps, theory
-from mdsgdln._runs import begin, configuration
 from mdsgdln_book import reproduction, tables
 from mdsgdln_book.tables import Table
 
@@ -34,16 +31,6 @@ def row(name):
         run = partial(reproduction.run, name)
         (found,) = sweeps.sweep(run, [setting], progress=False).to_dict("records")
     return {result: found[result] for result in found.keys() - setting.keys() - {"failed"}}
-
-
-@cache
-def process(values):
-    """A process of one thread, as those that make tables: two threads round differently."""
-    return ProcessPoolExecutor(1, get_context("spawn"), begin, [dict(values)])
-
-
-def recomputed(name):
-    return process(tuple(configuration().items())).submit(row, name).result()
 
 
 def size(value):
@@ -74,7 +61,7 @@ def test_a_table_is_whole(name):
 @pytest.mark.parametrize("name", AVAILABLE)
 def test_a_fixed_row_is_reproduced(name):
     with jax.numpy_rank_promotion("allow"):  # as for readers
-        old, now = stored(name), recomputed(name)
+        old, now = stored(name), row(name)
     assert not (found := list(differing(old, now))), "\n".join(found)
 
 
@@ -101,8 +88,8 @@ def test_a_theory_off_by_one_percent_is_seen(monkeypatch):
 
 @pytest.mark.parametrize(("double_precision", "same"), [(True, True), (False, False)])
 def test_the_other_width_of_floats_is_seen(double_precision, same):
-    with jax.enable_x64(double_precision):
-        assert (not list(differing(stored("xor_seeds"), recomputed("xor_seeds")))) == same
+    with jax.enable_x64(double_precision), jax.numpy_rank_promotion("allow"):
+        assert (not list(differing(stored("xor_seeds"), row("xor_seeds")))) == same
 
 
 # How tables are filled and recomputed, on a small one --------------------------------------------

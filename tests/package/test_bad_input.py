@@ -418,6 +418,12 @@ GOOD = {
         "step": 0.5,
         "observe": lambda weights: weights[0].sum(),
     },
+    "theory.context_preference": {
+        "network": RELU,
+        "weights": LAYERS,
+        "task": TASK,
+        "contexts": np.arange(TASK.num_samples) % 2,
+    },
     "theory.learning_time": {"num_contexts": 3, "subset_size": 2},
     "theory.mode_trajectory": MODES | {"starts": [0.1, 0.1], "depth": 3},
     "theory.mode_losses": {
@@ -571,7 +577,7 @@ KINDS = {
     "experiment": function, "settings": some(thing),
     "seeds": labels, "at_once": count, "shard": thing, "n_jobs": processes, "note": plain,
     "subset_size": count, "input_weights": array, "output_weights": fitted, "residual": fitted,
-    "basins": some(thing), "amount": positive, "cosine": positive,
+    "contexts": fitted, "basins": some(thing), "amount": positive, "cosine": positive,
     "limits": pair,
     "depth": count, "batch_size": count, "every": count,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""`make book` and `make chapter`: Jupyter Book without what concerns only itself.
+"""`make book`, with CHAPTER or without: Jupyter Book without what concerns only itself.
 
     python -m mdsgdln_book.build [chapter]
 
@@ -60,7 +60,7 @@ def main(chapter: str = "") -> int:
     """Build, and say which page to open; 1 if anything is wrong."""
     known = sorted(page.stem for page in BOOK.glob("*.md"))
     if chapter and chapter not in known:
-        sys.exit(f"NAME: expected one of {', '.join(known)}; got {chapter}")
+        sys.exit(f"CHAPTER: expected one of {', '.join(known)}; got {chapter}")
     good = build(chapter)
     if chapter:
         page = SITE / f"book/{chapter}.html"

@@ -1,4 +1,4 @@
-"""`make references-check`: references are executed again, and what they print is compared.
+"""`make test CHAPTER=…`: references are executed again, and what they print is compared.
 
     python -m mdsgdln_book.comparison [--jobs N] [--timeout SECONDS] [chapter ...]
 

@@ -65,7 +65,7 @@ def short(contents: Iterable[bytes]) -> str:
 def prepare(folder: Path, names: Sequence[str]) -> list[str]:
     """Make a folder for tables; return those that are taken as they are: not named, or no data."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(RESULTS / "cost.json", folder)  # timings are measured by `make measure`
+    shutil.copy(RESULTS / "cost.json", folder)  # timings are measured by `make bench`
     taken = []
     for name, table in tables.every().items():
         path, recomputed = folder / f"{name}.jsonl", name in names and table.available()

@@ -1,4 +1,4 @@
-"""`jupyter-book build .` alone makes the whole site, its pages mended; `make chapter` one page."""
+"""`jupyter-book build .` alone makes the whole site, its pages mended; `make book` one page."""
 
 import subprocess
 import sys

@@ -3,10 +3,12 @@
 import os
 import platform
 import time
+from datetime import UTC, datetime
+from importlib import metadata
 
 import jax
 
-from mdsgdln import sweeps
+from mdsgdln_book.places import git
 
 ROUNDS = 5
 
@@ -31,4 +33,9 @@ def device():
 
 def made_by():
     """Return the commit and the libraries that were measured."""
-    return sweeps.provenance(made_by)
+    libraries = ("mdsgdln", "jax", "jaxlib", "numpy", "scipy", "optax", "scikit-learn")
+    return {
+        "commit": git("rev-parse", "HEAD"),
+        "libraries": {name: metadata.version(name) for name in libraries},
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

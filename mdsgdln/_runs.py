@@ -1,11 +1,10 @@
-"""One run of an experiment, and where runs are done: here, in processes, on a cluster."""
+"""Settings of an experiment, one run of it, and where runs are done: here, in processes, afar."""
 
-import enum
 import json
+import math
 import os
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from functools import lru_cache
@@ -17,65 +16,63 @@ import joblib
 import numpy as np
 from joblib.parallel import LokyBackend, get_active_backend
 
+from mdsgdln import _checks as checks
 from mdsgdln.training import DivergenceError
 
 Setting = Mapping[str, Any]
 Experiment = Callable[..., Mapping[str, Any]]
 
 
-def lines(
-    experiment: Experiment, settings: Sequence[Setting], n_jobs: int
-) -> Generator[str, None, None]:
-    """Yield the line of each run, in the order in which they finish."""
-    number, here = _place(n_jobs)
+def checked(settings: Sequence[Setting], argument: str = "settings") -> list[dict]:
+    """Return the settings as plain values, all with the same names and none twice."""
+    checks.several(argument, settings)
+    plain: dict[str, dict] = {}
+    for setting in settings:
+        checks.instance(argument, setting, Mapping)
+        values = {n: v.item() if isinstance(v, np.generic) else v for n, v in setting.items()}
+        for name, value in values.items():
+            finite = isinstance(value, float) and math.isfinite(value)
+            if not finite and not isinstance(value, int | str):
+                raise ValueError(
+                    f"{argument}: expected a finite number or text for {name}, got {value!r:.80}"
+                )
+        names = sorted(next(iter(plain.values()), values))
+        if sorted(values) != names:
+            raise ValueError(f"{argument}: expected the names {names} in all, got {sorted(values)}")
+        if key_of(values) in plain:
+            raise ValueError(f"{argument}: expected each once, got {values} several times")
+        plain[key_of(values)] = values
+    if not plain:
+        raise ValueError(f"{argument}: expected at least one, got none")
+    return list(plain.values())
+
+
+def key_of(setting: Setting) -> str:
+    """Return a text that tells settings apart, whatever the order of their names."""
+    return json.dumps(setting, sort_keys=True)
+
+
+def outcomes(experiment: Experiment, settings: Sequence[Setting], n_jobs: int) -> Generator:
+    """Return what each run gives, its line or what it raised, in the order in which they finish."""
+    backend, configured = get_active_backend()
+    number = configured if n_jobs == 1 else n_jobs
+    here = isinstance(backend, LokyBackend)  # joblib's own processes, also its default
     if here and joblib.effective_n_jobs(number) == 1:
-        yield from (line(experiment, setting) for setting in settings)
-        return
-    values = configuration()
+        return (run(experiment, setting) for setting in settings)
+    # A device is one of this process; another has its own of that platform.
+    values = {name: getattr(v, "platform", v) for name, v in jax.config.values.items()}
     processes: Any = nullcontext()
     if here:
         # Never those of an earlier sweep, which may have loaded what has changed since.
-        starting = {"initializer": begin, "initargs": (values, time.time_ns())}
+        starting = {"initializer": _begin, "initargs": (values, time.time_ns())}
         processes = joblib.parallel_config("loky", inner_max_num_threads=1, **starting)
     with processes:
         parallel = joblib.Parallel(number, return_as="generator_unordered")
     pickled = cloudpickle.dumps(experiment)
-    calls = (joblib.delayed(_line_there)(pickled, setting, values) for setting in settings)
-    outcomes = parallel(calls)
-    try:
-        for outcome in outcomes:
-            if isinstance(outcome, Exception):
-                raise outcome
-            yield outcome
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that runs are given up
-            outcomes.close()
+    return parallel(joblib.delayed(_run_there)(pickled, one, values) for one in settings)
 
 
-def made_elsewhere(n_jobs: int) -> dict[str, Any]:
-    """Return what of ``provenance`` is different where the runs are done."""
-    number, here = _place(n_jobs)
-    if not here:
-        return {"processor": None, "threads": None}  # of a cluster, whose workers may differ
-    return {} if joblib.effective_n_jobs(number) == 1 else {"threads": 1}
-
-
-def _place(n_jobs: int) -> tuple[int | None, bool]:
-    """Return the number of processes, and whether it is this machine that runs them."""
-    backend, configured = get_active_backend()
-    here = isinstance(backend, LokyBackend)  # joblib's own processes, also its default
-    return configured if n_jobs == 1 else n_jobs, here
-
-
-def configuration() -> dict[str, Any]:
-    """Return JAX's configuration, what of it another process can be given."""
-    values = {name: getattr(v, "platform", v) for name, v in jax.config.values.items()}
-    kinds = bool | int | float | str | enum.Enum | None
-    return {name: value for name, value in values.items() if isinstance(value, kinds)}
-
-
-def begin(values: Mapping[str, Any], sweep: int = 0) -> None:
+def _begin(values: Mapping[str, Any], sweep: int) -> None:
     """Set up a process of one sweep, before JAX starts in it: one thread, the caller's values."""
     os.environ["PJRT_NPROC"] = os.environ["NPROC"] = "1"  # threads of XLA
     for name, value in values.items():
@@ -83,7 +80,7 @@ def begin(values: Mapping[str, Any], sweep: int = 0) -> None:
             jax.config.update(name, value)
 
 
-def _line_there(pickled: bytes, setting: Setting, values: Mapping[str, Any]) -> str | Exception:
+def _run_there(pickled: bytes, setting: Setting, values: Mapping[str, Any]) -> str | Exception:
     """Return the line of a run in a worker, or what it raised.
 
     The caller's values hold for this run alone, and before the experiment is unpickled, since
@@ -95,19 +92,17 @@ def _line_there(pickled: bytes, setting: Setting, values: Mapping[str, Any]) -> 
             if context is not None and jax.config.values.get(name, value) != value:
                 stack.enter_context(context(value))
         try:
-            return line(_unpickled(pickled), setting)
+            return run(_unpickled(pickled), setting)
         except Exception as error:
             error.add_note(traceback.format_exc())
             return error
 
 
-@lru_cache(maxsize=8)
-def _unpickled(pickled: bytes) -> Experiment:
-    """Return the experiment, the same one for all runs, so that it is compiled once."""
-    return cloudpickle.loads(pickled)
+# The experiment is the same object for all runs of a worker, so that it is compiled once.
+_unpickled = lru_cache(maxsize=8)(cloudpickle.loads)
 
 
-def line(experiment: Experiment, setting: Setting) -> str:
+def run(experiment: Experiment, setting: Setting) -> str:
     """Run an experiment once and return what is kept of it, as JSON."""
     start, failed = time.perf_counter(), ""
     try:
@@ -120,9 +115,8 @@ def line(experiment: Experiment, setting: Setting) -> str:
     finite = {name: np.isfinite(value) for name, value in results.items()}
     if bad := sorted(name for name, entries in finite.items() if not entries.all()):
         failed = f"not finite: {', '.join(bad)}"
-    for name in bad:
-        results[name] = np.where(finite[name], results[name], np.array(None))
-    plain = {name: value.tolist() for name, value in results.items()}
+    null = np.array(None)
+    plain = {name: np.where(finite[name], results[name], null).tolist() for name in results}
     row = {"setting": setting, "results": plain, "failed": failed, "seconds": seconds}
     return json.dumps(row, allow_nan=False)
 

@@ -10,8 +10,11 @@ Files are JSON lines: ``{"header": ...}`` says what makes the rows after it, and
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,26 +26,26 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jaxtyping import Array
 from tqdm import tqdm
 
-from mdsgdln import _checks as checks
-from mdsgdln._results import FilePath, appended, parsed, provenance, read
-from mdsgdln._runs import Experiment, Setting, line, lines, made_elsewhere
+from mdsgdln import __version__, _checks as checks
+from mdsgdln._runs import Experiment, Setting, checked, key_of, outcomes, run
 
-__all__ = ["grid", "load", "over_seeds", "provenance", "read", "sweep"]
+__all__ = ["grid", "load", "over_seeds", "read", "sweep"]
+
+FilePath = str | os.PathLike
+ROW = ("setting", "results", "failed", "seconds")
 
 
 def grid(**values: Iterable) -> list[dict]:
     """Return every combination of the given values, the last name changing fastest."""
     if not values:
         raise ValueError("values: expected at least one name with its values, got none")
+    lists = {}
     for name, value in values.items():
         checks.several(name, value)
-    lists = {name: list(value) for name, value in values.items()}
-    for name, entries in lists.items():
-        if not entries:
+        lists[name] = list(value)
+        if not lists[name]:
             raise ValueError(f"{name}: expected at least one value, got none")
-    return [
-        dict(zip(lists, entries, strict=True)) for entries in itertools.product(*lists.values())
-    ]
+    return [dict(zip(lists, entry, strict=True)) for entry in itertools.product(*lists.values())]
 
 
 def sweep(
@@ -51,15 +54,13 @@ def sweep(
     path: FilePath | None = None,
     *,
     n_jobs: int = 1,
-    shard: tuple[int, int] | None = None,
     progress: bool = True,
-    note: Any = None,
 ) -> pd.DataFrame:
     """Run an experiment for every setting and return a table, one row a run, in the given order.
 
     With ``n_jobs`` above one, runs go to new processes of one thread each; inside of
     ``joblib.parallel_config("dask")`` to the workers of the Dask cluster. JAX's configuration goes
-    along. In a Slurm array every task has a ``shard`` and a file of its own; ``load`` joins them.
+    along. In a Slurm array, task i of n takes ``settings[i::n]`` and a file of its own.
 
     Args:
         experiment: takes a setting's values by name and returns {name: number or array}; any
@@ -69,9 +70,7 @@ def sweep(
         path: file to which results are appended as they finish. Settings that it holds are not run
             again, whatever code made them; the order of names means nothing, 1 and 1.0 are two.
         n_jobs: processes, -1 for one per core; 1 runs here.
-        shard: ``(i, n)`` runs every n-th setting only, from number i on.
         progress: show a progress bar.
-        note: kept in the file's header, next to ``provenance``; anything that JSON can hold.
 
     Returns:
         the settings, the results sorted by name, and ``failed``, which says why a run has no finite
@@ -82,31 +81,23 @@ def sweep(
             that something else writes or has written.
     """
     checks.function("experiment", experiment)
-    settings = _check_settings(settings)
+    settings = checked(settings)
     checks.instance("path", path, FilePath | None)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise ValueError(f"n_jobs: expected a number of processes, or -1, got {n_jobs!r:.80}")
-    first, step = _check_shard(shard)
-    settings = settings[first::step]
-    try:
-        json.dumps(note, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"note: expected what JSON can hold, got {note!r:.80}") from error
     rows = _by_setting(read(path) if path is not None and Path(path).exists() else [])
-    pending = [setting for setting in settings if _key(setting) not in rows]
-    file: Any = nullcontext()
-    if path is not None and pending:
-        header = provenance(experiment) | made_elsewhere(n_jobs)
-        header |= {} if note is None else {"note": note}
-        file = appended(Path(path), header)
+    pending = [setting for setting in settings if key_of(setting) not in rows]
+    file = nullcontext() if path is None or not pending else _appended(Path(path))
     bar = tqdm(total=len(settings), initial=len(settings) - len(pending), disable=not progress)
-    with file as append, bar, closing(lines(experiment, pending, n_jobs)) as finished:
-        for text in finished:
+    with file as append, bar, closing(outcomes(experiment, pending, n_jobs)) as finished:
+        for outcome in finished:
+            if isinstance(outcome, Exception):
+                raise outcome
             if append is not None:
-                append(text)
-            rows |= _by_setting([parsed(text)])
+                append(outcome)
+            rows |= _by_setting([_parsed(outcome)])
             bar.update()
-    return _frame([rows[_key(setting)] | {"setting": setting} for setting in settings])
+    return _frame([rows[key_of(setting)] | {"setting": setting} for setting in settings])
 
 
 def load(*paths: FilePath) -> pd.DataFrame:
@@ -118,23 +109,42 @@ def load(*paths: FilePath) -> pd.DataFrame:
     return _frame(list(_by_setting(row for path in paths for row in read(path)).values()))
 
 
-def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) -> pd.DataFrame:
-    """Run an experiment of a seed for many seeds at once, spread over all devices.
+def read(path: FilePath) -> list[dict]:
+    """Return the runs of a file: setting, results, failed, seconds, and the header above them.
 
-    It is compiled and vectorised over ``seed``, so it is built of JAX functions; it returns
-    {name: Array}.
+    What is not finite is NaN. A last line without an end, cut off by a crash, is left out.
+    """
+    checks.instance("path", path, FilePath)
+    if not Path(path).is_file():
+        raise ValueError(f"path: expected a file of results, there is none at {path}")
+    rows, header = [], None
+    for number, line in enumerate(_whole(Path(path)).splitlines(), start=1):
+        try:
+            entry = _parsed(line)
+            if "header" in entry:
+                header = entry["header"]
+            else:
+                rows.append({name: entry[name] for name in ROW} | {"header": header})
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(
+                f"path: expected a line of JSON with {list(ROW)}, line {number} of {path} is "
+                f"{line!r:.80}"
+            ) from error
+    return rows
+
+
+def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) -> pd.DataFrame:
+    """Run an experiment for many seeds at once, and return the table of ``grid(seed=seeds)``.
 
     Args:
-        experiment: takes ``seed``.
-        seeds: the runs.
+        experiment: takes ``seed`` and returns {name: Array}; it is compiled and vectorised over
+            the seed, so it is built of JAX functions.
+        seeds: the runs, spread over all devices.
         at_once: runs in a program, rounded up to a multiple of the devices; bounds the memory.
-
-    Returns:
-        as ``sweep`` does for ``grid(seed=seeds)``.
     """
     checks.function("experiment", experiment)
     checks.several("seeds", seeds)
-    settings = _check_settings([{"seed": seed} for seed in seeds], "seeds")
+    settings = checked([{"seed": seed} for seed in seeds], "seeds")
     devices = jax.devices()
     size = -(-checks.positive_integer("at_once", at_once) // len(devices)) * len(devices)
     # Not explicit: broadcasts in an experiment need not say over which devices they go.
@@ -148,7 +158,7 @@ def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) 
         results = jax.device_get(_vectorised(experiment, jax.device_put(numbers, sharding)))
         for index, setting in enumerate(chunk):
             pick = {name: value[index] for name, value in results.items()}
-            rows.append(parsed(line(lambda seed, pick=pick: pick, setting)))
+            rows.append(_parsed(run(lambda seed, pick=pick: pick, setting)))
     return _frame(rows)
 
 
@@ -157,51 +167,8 @@ def _vectorised(experiment: Experiment, seeds: Array) -> Mapping[str, Array]:
     return jax.vmap(lambda seed: experiment(seed=seed))(seeds)
 
 
-def _check_settings(settings: Sequence[Setting], argument: str = "settings") -> list[dict]:
-    """Return the settings as plain values, all with the same names and none twice."""
-    checks.several(argument, settings)
-    plain: list[dict] = []
-    for setting in settings:
-        checks.instance(argument, setting, Mapping)
-        values = {n: v.item() if isinstance(v, np.generic) else v for n, v in setting.items()}
-        plain.append(values)
-        if set(values) != set(plain[0]):
-            raise ValueError(
-                f"{argument}: expected the names {sorted(plain[0])} in all, got {sorted(values)}"
-            )
-        for name, value in values.items():
-            number = isinstance(value, bool | int | float) and np.isfinite(value)
-            if not number and not isinstance(value, str):
-                raise ValueError(
-                    f"{argument}: expected a finite number or text for {name}, got {value!r:.80}"
-                )
-    if not plain:
-        raise ValueError(f"{argument}: expected at least one, got none")
-    seen = set()
-    for key in map(_key, plain):
-        if key in seen:
-            raise ValueError(f"{argument}: expected each once, got {key} several times")
-        seen.add(key)
-    return plain
-
-
-def _check_shard(shard: tuple[int, int] | None) -> tuple[int, int]:
-    """Return ``(i, n)``, or ``(0, 1)`` for all settings."""
-    if shard is None:
-        return 0, 1
-    whole = isinstance(shard, Sequence) and all(type(number) is int for number in shard)
-    if not whole or len(shard) != 2 or not 0 <= shard[0] < shard[1]:
-        raise ValueError(f"shard: expected (i, n) with 0 <= i < n, got {shard!r:.80}")
-    return shard[0], shard[1]
-
-
-def _key(setting: Setting) -> str:
-    """Return a text that tells settings apart, whatever the order of their names."""
-    return json.dumps(setting, sort_keys=True)
-
-
 def _by_setting(rows: Iterable[dict]) -> dict[str, dict]:
-    return {_key(row["setting"]): row for row in rows}
+    return {key_of(row["setting"]): row for row in rows}
 
 
 def _frame(rows: Sequence[dict]) -> pd.DataFrame:
@@ -210,6 +177,58 @@ def _frame(rows: Sequence[dict]) -> pd.DataFrame:
     results = sorted({name for row in rows for name in row["results"]})
     records = [{**row["setting"], **row["results"], "failed": row["failed"]} for row in rows]
     return pd.DataFrame(records, columns=[*settings, *results, "failed"])
+
+
+def _parsed(line: str | bytes) -> dict:
+    """Return what a line holds, NaN in place of null among the results."""
+
+    def with_nan(value: Any) -> Any:
+        if isinstance(value, list):
+            return [with_nan(entry) for entry in value]
+        return math.nan if value is None else value
+
+    entry = json.loads(line)
+    if "results" in entry:
+        entry["results"] = {name: with_nan(value) for name, value in entry["results"].items()}
+    return entry
+
+
+def _whole(path: Path) -> bytes:
+    """Return a file's content up to its last line feed."""
+    content = path.read_bytes()
+    return content[: content.rfind(b"\n") + 1]
+
+
+@contextmanager
+def _appended(path: Path) -> Iterator[Callable[[str], None]]:
+    """Yield a function that appends a line to a file, below a header that says what makes the rows.
+
+    Once it returns, the line outlives the process.
+    """
+    header = {
+        "libraries": {"mdsgdln": __version__, "jax": jax.__version__, "numpy": np.__version__},
+        "platform": jax.default_backend(),
+        "x64": bool(jax.config.values["jax_enable_x64"]),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as file:
+
+        def append(line: str) -> None:
+            file.write(line.encode() + b"\n")
+            file.flush()
+
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(f"path: {path} is being written by another process") from None
+        except (ImportError, OSError):  # Windows, some network file systems
+            pass
+        file.truncate(len(_whole(path)))
+        append(json.dumps({"header": header}))
+        yield append
 
 
 def __dir__() -> list[str]:

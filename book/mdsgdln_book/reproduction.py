@@ -44,7 +44,7 @@ def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
         print(f"{name}: not filled, what it reads is not on this machine")
         return
     work = BUILD / code() / "anew" / path.name if anew else path
-    sweeps.sweep(partial(run, name), table.settings, work, n_jobs=n_jobs, note={"table": name})
+    sweeps.sweep(partial(run, name), table.settings, work, n_jobs=n_jobs)
     work.replace(path)
     seconds = sum(row["seconds"] or 0 for row in tables.rows(name))
     print(f"{name}: {len(table.settings)} rows, {seconds:.0f} s", flush=True)

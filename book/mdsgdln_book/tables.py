@@ -97,7 +97,7 @@ def load(name: str) -> pd.DataFrame:
 
 
 def cost(part: str) -> dict[str, dict]:
-    """Return what `make bench` measured last: {device: {"code", "libraries", "results"}}.
+    """Return what `make bench` measured last: {device: {"commit", "libraries", "results"}}.
 
     Raises:
         ValueError: that part was not measured yet.

@@ -123,7 +123,7 @@ def test_a_table_has_a_row_for_each_setting(toy):
     assert list(table) == ["scale", "seed", "curve", "value", "failed"]
     assert table.value.tolist() == [0.5, 1.0, 1.5, 2.0, 4.0, 6.0]
     header = json.loads(toy.read_text().splitlines()[0])["header"]
-    assert header["note"] == {"table": "toy"} and "commit" in header
+    assert header["x64"] is True and header["libraries"]["jax"] == jax.__version__
 
 
 def test_only_what_is_missing_is_filled(toy):

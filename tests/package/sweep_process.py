@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import joblib
 
-from mdsgdln import _results, sweeps
+from mdsgdln import sweeps
 
 SETTINGS = sweeps.grid(seed=range(12), scale=[0.1, 0.3])
 QUIET = {"progress": False}
@@ -103,7 +103,7 @@ def numbers(seed, scale):
 
 def slow(path):
     """Sweep while being watched."""
-    _results.open = Slow
+    sweeps.open = Slow
     print("ready", flush=True)
     sweeps.sweep(numbers, SETTINGS, path, **QUIET)
 

@@ -165,11 +165,6 @@ def processes(good):
     return whole(good) | {"zero": 0}
 
 
-def plain(good):
-    """Anything that JSON can hold."""
-    return {"type": NOTHING}
-
-
 def name(good):
     return {"unknown": "nonsense", "number": 3, "type": NOTHING, "none": None}
 
@@ -526,14 +521,11 @@ GOOD = {
         "settings": SETTINGS,
         "path": None,
         "n_jobs": 1,
-        "shard": (0, 2),
         "progress": False,
-        "note": {"version": 1},
     },
     "sweeps.load": {"paths": RESULTS},
     "sweeps.over_seeds": {"experiment": experiment, "seeds": [1, 2], "at_once": 2},
     "sweeps.read": {"path": RESULTS},
-    "sweeps.provenance": {"experiment": experiment},
 }
 
 # Left out, with the reason.
@@ -575,7 +567,7 @@ KINDS = {
     "baseline": fitted, "threshold": fitted, "found": thing, "maps": fitted,
     "left": fitted, "right": fitted,
     "experiment": function, "settings": some(thing),
-    "seeds": labels, "at_once": count, "shard": thing, "n_jobs": processes, "note": plain,
+    "seeds": labels, "at_once": count, "n_jobs": processes,
     "subset_size": count, "input_weights": array, "output_weights": fitted, "residual": fitted,
     "contexts": fitted, "basins": some(thing), "amount": positive, "cosine": positive,
     "limits": pair,
@@ -615,7 +607,6 @@ KINDS |= {
     "sweeps.sweep.path": path,
     "sweeps.load.paths": path,
     "sweeps.read.path": path,
-    "sweeps.provenance.experiment": function,
     "theory.pathway_race.starts": complete(positive),
     "theory.predict_losses.learning_rate": level,
     "theory.shared_race.learning_rate": level,

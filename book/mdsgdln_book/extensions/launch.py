@@ -16,9 +16,8 @@ from urllib.parse import urlsplit
 
 import nbformat
 
-from mdsgdln._results import git
 from mdsgdln_book.notebooks import DISTRIBUTIONS, to_notebook
-from mdsgdln_book.places import BOOK, ROOT
+from mdsgdln_book.places import BOOK, ROOT, git
 from mdsgdln_book.references import chapters
 
 REQUIREMENTS = "\n".join([*DISTRIBUTIONS, "jupyterlab", ""])
@@ -35,7 +34,7 @@ def repository() -> str:
 
 def commit() -> str:
     """The commit that the book is built from, or its main branch where Git does not say."""
-    return git(ROOT, "rev-parse", "HEAD") or "main"
+    return git("rev-parse", "HEAD") or "main"
 
 
 def remote_buttons(address: str, name: str) -> list[dict]:

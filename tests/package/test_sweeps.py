@@ -111,7 +111,7 @@ def test_a_failed_run_is_marked_with_its_reason_and_the_others_finish(tmp_path):
         json.loads(line, parse_constant=refuse)
 
 
-@pytest.mark.filterwarnings("ignore:.* cancelled:UserWarning")  # joblib's, of other runs
+@pytest.mark.filterwarnings("ignore:[0-9]+ tasks:UserWarning")  # joblib's, of others
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_any_other_exception_stops_the_sweep_and_finished_rows_are_kept(tmp_path, n_jobs):
     def breaks(seed):

@@ -343,6 +343,7 @@ ONE = [{"seed": 1}]
         (lambda: run(experiment, [{"seed": 1}, {"seed": 1}]), "several times"),
         (lambda: run(experiment, [{"seed": jnp.ones(2)}]), "settings: .* for seed"),
         (lambda: run(experiment, [{"seed": float("inf")}]), "settings: .* for seed"),
+        (lambda: run(experiment, [{"seed": float("nan")}]), "settings: .* for seed"),
         (lambda: run(experiment, ONE, n_jobs=0), "n_jobs"),
         (lambda: run(lambda seed: seed, ONE), "experiment"),
         (lambda: run(lambda seed: {"value": "text"}, ONE), "experiment: .* value"),

@@ -9,12 +9,7 @@ from jaxtyping import Bool, Float
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 
-__all__ = [
-    "are_realisable",
-    "context_gates",
-    "count_realisable",
-    "is_realisable",
-]
+__all__ = ["are_realisable", "context_gates", "count_realisable", "is_realisable"]
 
 
 def __dir__() -> list[str]:
@@ -36,41 +31,34 @@ def context_gates(
     """
     num_items = checks.positive_integer("num_items", num_items)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
-    if not np.iterable(subsets):
-        raise ValueError(f"subsets: expected several sets of contexts, got {subsets!r:.80}")
-    subsets = list(subsets)
-    if not subsets:
-        raise ValueError("subsets: expected at least one subset of contexts, got none")
-    gates = np.zeros((len(subsets), num_contexts, num_items))
-    for gate, subset in zip(gates, subsets, strict=True):
-        known = np.iterable(subset) and all(c in list(range(num_contexts)) for c in subset)
-        if not known or not (subset := list(subset)):
+    checks.several("subsets", subsets)
+    on = []
+    for subset in subsets:
+        contexts = list(subset) if np.iterable(subset) else []
+        if not contexts or any(context not in range(num_contexts) for context in contexts):
             raise ValueError(
-                f"subsets: expected contexts from 0 to {num_contexts - 1}, got {subset!r}"
+                f"subsets: expected contexts from 0 to {num_contexts - 1}, got {subset!r:.80}"
             )
-        gate[subset] = 1
-    return gates.reshape(len(subsets), -1)
+        on.append(np.isin(range(num_contexts), contexts))
+    if not on:
+        raise ValueError("subsets: expected at least one subset of contexts, got none")
+    return np.repeat(np.array(on, float), num_items, axis=1)
 
 
-def is_realisable(pattern: Numbers, inputs: Numbers | None = None) -> bool:
+def is_realisable(pattern: Numbers) -> bool:
     """Return whether some ReLU neuron without a bias has this gating pattern (MHS Lemma 4.1).
 
-    A neuron with input weights w is on for the samples with wᵀx > 0 and off for those with
-    wᵀx ≤ 0. Without ``inputs``, for one-hot items over one-hot contexts, on means a_i + b_c > 0:
-    possible exactly where the sets of contexts of any two items are nested (*lonesum* matrices).
-    For other inputs see ``are_realisable``.
+    Inputs are one-hot items over one-hot contexts: a neuron with weights a_i and b_c is on where
+    a_i + b_c > 0, which is possible exactly where the sets of contexts of any two items are nested
+    (*lonesum* matrices). For other inputs see ``are_realisable``.
 
     Args:
-        pattern: 0 or 1 per item and context, shape (n, C); with ``inputs``, per sample, (P,).
-        inputs: X, shape (N_in, P), if they are not items in contexts. A bias is a row of ones.
+        pattern: 0 or 1 per item and context, shape (n, C).
 
     Raises:
         ValueError: a wrong shape, or entries that are not 0 or 1.
     """
-    if inputs is not None:
-        on = _binary("pattern", pattern, 1, "(P,)")
-        return bool(are_realisable(on[None], inputs)[0])
-    on = _binary("pattern", pattern, 2, "(n, C)")
+    on = _binary("pattern", pattern, "(n, C)")
     by_size = on[np.argsort(on.sum(axis=1))]
     return bool((by_size[:-1] <= by_size[1:]).all())
 
@@ -89,22 +77,19 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     Raises:
         ValueError: a wrong shape, or entries that are not 0 or 1.
     """
-    on = _binary("gates", gates, 2, "(K, P)")
+    on = _binary("gates", gates, "(K, P)")
     inputs = np.asarray(checks.finite_array("inputs", inputs, 2, "(N_in, P)"))
-    if on.shape[1] != inputs.shape[1]:
-        raise ValueError(
-            f"inputs: expected one column per sample of the gates, {on.shape[1]}, "
-            f"got {inputs.shape[1]}"
-        )
+    if inputs.shape[1] != on.shape[1]:
+        raise ValueError(f"inputs: expected {on.shape[1]} columns, as gates, got {inputs.shape}")
     lengths = np.linalg.norm(inputs, axis=0)
     inputs = inputs / np.where(lengths > 0, lengths, 1)
     margins = [_largest_margins(on[first : first + 64], inputs) for first in range(0, len(on), 64)]
     return np.concatenate(margins) > 0.5
 
 
-def _binary(name: str, value: Numbers, num_axes: int, axes: str) -> Float[np.ndarray, "..."]:
-    """Return ``value`` as zeros and ones, or raise ``ValueError``."""
-    value = np.asarray(checks.finite_array(name, value, num_axes, axes))
+def _binary(name: str, value: Numbers, axes: str) -> Float[np.ndarray, "rows columns"]:
+    """Return ``value`` as a matrix of zeros and ones, or raise ``ValueError``."""
+    value = np.asarray(checks.finite_array(name, value, 2, axes))
     if not np.isin(value, (0, 1)).all():
         raise ValueError(f"{name}: expected entries 0 or 1, got {np.unique(value)!r:.80}")
     return value
@@ -118,15 +103,11 @@ def _largest_margins(
 
     num_inputs, num_gates = len(inputs), len(on)
     rows = [np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row]) for row in on]
-    blocks = [sparse.coo_array(block) for block in rows]  # else SciPy joins old-style matrices
-    lowest = np.append(np.full(num_inputs, -np.inf), 0)
-    highest = np.append(np.full(num_inputs, np.inf), 1)
     program = optimize.linprog(
         c=np.tile(np.append(np.zeros(num_inputs), -1), num_gates),
-        A_ub=sparse.block_diag(blocks, format="csr"),
+        A_ub=sparse.block_diag(rows, format="csr"),
         b_ub=np.zeros(on.size),
-        bounds=np.tile(np.column_stack([lowest, highest]), (num_gates, 1)),
-        method="highs",
+        bounds=[*[(None, None)] * num_inputs, (0, 1)] * num_gates,
     )
     if program.status != 0:
         raise RuntimeError(f"the linear program was not solved: {program.message}")
@@ -147,8 +128,9 @@ def count_realisable(num_items: int, num_contexts: int) -> int:
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
     from scipy.special import stirling2  # here, as its import takes a while
 
-    def term(j: int) -> int:
-        blocks = (stirling2(number + 1, j + 1, exact=True) for number in (num_items, num_contexts))
-        return math.factorial(j) ** 2 * math.prod(blocks)
-
-    return sum(map(term, range(min(num_items, num_contexts) + 1)))
+    return sum(
+        math.factorial(j) ** 2
+        * stirling2(num_items + 1, j + 1, exact=True)
+        * stirling2(num_contexts + 1, j + 1, exact=True)
+        for j in range(min(num_items, num_contexts) + 1)
+    )

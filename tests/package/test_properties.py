@@ -211,7 +211,7 @@ def test_what_a_neuron_can_gate_does_not_depend_on_names(pattern, items, context
 @given(patterns)
 def test_linear_programming_agrees_with_the_rule(pattern):
     task = tasks.contextual(3, 4)  # samples in context-major order
-    assert gates.is_realisable(pattern.T.ravel(), task.inputs) == gates.is_realisable(pattern)
+    assert gates.are_realisable([pattern.T.ravel()], task.inputs) == gates.is_realisable(pattern)
 
 
 @few

@@ -15,13 +15,7 @@ from mdsgdln._checks import Scalar
 from mdsgdln.networks import GatedNetwork, LinearNetwork, Network, ReLUNetwork
 from mdsgdln.tasks import Task
 
-__all__ = [
-    "DivergenceError",
-    "Run",
-    "cross_entropy",
-    "loss",
-    "train",
-]
+__all__ = ["DivergenceError", "Run", "loss", "train"]
 
 
 def __dir__() -> list[str]:
@@ -81,9 +75,8 @@ class Run(NamedTuple):
         if self.learning_rate is None:
             raise ValueError(
                 "times: expected a run of plain gradient descent on training.loss, all samples at "
-                "once, whose time is learning rate × step. With momentum, Adam, weight decay, "
-                "batches or another loss what theory predicts at such times does not hold; to "
-                "count steps, take np.arange(len(run.losses))"
+                "once; of another one theory predicts nothing at learning rate × step. To count "
+                "steps, take np.arange(len(run.losses))"
             )
         steps = jnp.arange(self.losses.shape[-1])
         return jnp.multiply.outer(jnp.asarray(self.learning_rate, float), steps)
@@ -99,33 +92,6 @@ def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
 
 
 MEAN_SQUARED = loss  # by another name, for where an argument is called loss
-
-
-def cross_entropy(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
-    """Return −1/P Σ_i y_iᵀ ln softmax(ŷ_i), for ``train(..., loss=cross_entropy)``.
-
-    Each target is one-hot, as ``np.eye(num_classes)[:, numbers]``, or the probabilities of the
-    classes. ``theory`` predicts nothing of a training on this loss.
-
-    Raises:
-        ValueError: weights, gates or task that do not fit the network, or targets that are no
-            probabilities; those that JAX traces are not checked.
-    """
-    outputs = _outputs(network, weights, task)
-    _check_probabilities(task)
-    return optax.softmax_cross_entropy(outputs.T, task.targets.T).mean()
-
-
-def _check_probabilities(task: Task) -> None:
-    """Raise ``ValueError`` unless each target is one-hot or the probabilities of classes."""
-    if isinstance(task.targets, jax.core.Tracer):
-        return
-    targets = np.asarray(task.targets)
-    if (targets < 0).any() or not np.allclose(targets.sum(axis=0), 1, atol=1e-4):
-        raise ValueError(
-            "task: expected targets that are one-hot, or probabilities that sum to 1 in each "
-            f"column, got columns that sum to {targets.sum(axis=0)!r:.80}"
-        )
 
 
 def _outputs(network: Network, weights: PyTree, task: Task) -> Float[Array, "N_out P"]:
@@ -160,8 +126,6 @@ def train(
 ) -> Run:
     """Train by gradient descent on the loss of MHS Eq. 2; time is t = learning_rate · step.
 
-    Only such a run, on all samples, has ``Run.times``, at which ``theory`` may be compared with it.
-
     Args:
         network: what is trained: one of ``networks``, or one's own with ``init`` and ``apply``
             (and ``take``, if it stores something for each sample).
@@ -179,8 +143,7 @@ def train(
             at each call, as what it reads may have changed; ``jax.jit(f)``, made once and given
             to many calls, is compiled once and keeps what it read.
         every: steps between two records.
-        loss: what is descended in place of that loss: a number, from network, weights and task.
-            What it should leave where it is goes through ``jax.lax.stop_gradient``. It is
+        loss: what is descended in place of that loss: a number, from network, weights and task;
             compiled as often as ``observe`` is.
 
     Raises:
@@ -193,51 +156,45 @@ def train(
         weights = network._by_edge(weights)
     if isinstance(network, OF_THE_PACKAGE):
         network._check_weights(weights)
-    _check_rate(learning_rate, optimiser)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
+    checks.function("loss", loss)
     if observe is not None and not (isinstance(observe, str) and observe == "outputs"):
         checks.function("observe", observe)
-    checks.function("loss", loss)
-    if loss is cross_entropy:
-        _check_probabilities(task)
+    optimiser = optax.sgd if optimiser is None else optimiser
+    if isinstance(optimiser, optax.GradientTransformation) != (learning_rate is None):
+        raise ValueError(
+            "learning_rate: expected a number above 0, or None beside an optimiser that is already "
+            f"built, as this has a step size of its own, got {learning_rate!r:.80}"
+        )
+    if learning_rate is not None:
+        checks.positive("learning_rate", learning_rate)
+        checks.function("optimiser", optimiser)
     batches = None
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
+    # What a function that is not compiled so far reads may change between two calls.
+    known = (None, "outputs", MEAN_SQUARED)
+    seen = all(f in known or isinstance(f, jax.stages.Wrapped) for f in (observe, loss))
+    steps = _scan if seen else jax.jit(partial(_steps), static_argnames=STATIC)
     leaves, structure = jax.tree.flatten(network)
-    losses, weights, observed = _program(observe, loss)(
+    losses, weights, observed = steps(
         [leaf if isinstance(leaf, Array | np.ndarray) else Constant(leaf) for leaf in leaves],
         weights,
         task,
         learning_rate,
         batches,
         structure=structure,
-        optimiser=optax.sgd if optimiser is None else optimiser,
+        optimiser=optimiser,
         num_steps=num_steps,
         every=every,
+        observe=observe,
+        loss=loss,
     )
     _check_finite(losses, weights, learning_rate)
-    plain = optimiser in (None, optax.sgd) and batch_size in (None, task.num_samples)
+    plain = optimiser is optax.sgd and batch_size in (None, task.num_samples)
     clock = learning_rate if plain and loss is MEAN_SQUARED else None
     return Run(losses, weights, observed, clock)
-
-
-def _check_rate(learning_rate: Scalar | None, optimiser: Optimiser | None) -> None:
-    """Raise ``ValueError`` unless there is one step size, the learning rate or the optimiser's."""
-    built = isinstance(optimiser, optax.GradientTransformation)
-    if built and learning_rate is not None:
-        raise ValueError(
-            f"learning_rate: expected None beside an optimiser that is already built, as this has "
-            f"a step size of its own, got {learning_rate!r:.80}; or give the optimiser as a "
-            "function of the learning rate, such as optax.adam"
-        )
-    if built:
-        return
-    if learning_rate is None:
-        raise ValueError("learning_rate: expected a number above 0, got None")
-    checks.positive("learning_rate", learning_rate)
-    if optimiser is not None:
-        checks.function("optimiser", optimiser)
 
 
 def _reading(network: Network, task: Task) -> Network:
@@ -258,11 +215,10 @@ def _check_finite(
     finite = np.append(np.isfinite(losses), last)
     if not finite.all():
         step = int(np.argmin(finite))
+        what = "loss" if step < len(losses) else "weights"
+        rate = "that of the optimiser" if learning_rate is None else repr(learning_rate)
         raise DivergenceError(
-            f"learning_rate: the {'loss' if step < len(losses) else 'weights'} became non-finite "
-            f"at step {step}; "
-            f"{'that of the optimiser' if learning_rate is None else repr(learning_rate)} "
-            "is too large"
+            f"learning_rate: the {what} became non-finite at step {step}; {rate} is too large"
         )
 
 
@@ -275,21 +231,9 @@ def _batches(
         raise ValueError(f"batch_size: expected at most {num_samples} samples, got {batch_size}")
     checks.random_key("key", key)
     num_epochs = -(-num_steps * batch_size // num_samples)
-    epochs = jax.vmap(lambda k: jax.random.permutation(k, num_samples))(
-        jax.random.split(key, num_epochs)  # type: ignore[arg-type]  # checked above
-    )
+    keys = jax.random.split(key, num_epochs)  # type: ignore[arg-type]  # checked above
+    epochs = jax.vmap(partial(jax.random.permutation, x=num_samples))(keys)
     return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
-
-
-def _program(observe: Observe | None, loss: Loss) -> Callable[..., tuple]:
-    """Return the compiled steps, for this call alone if a function not compiled so far takes part.
-
-    What such a function reads may change between two calls, and none of its traces says so.
-    """
-    seen = observe is None or isinstance(observe, str | jax.stages.Wrapped)
-    if seen and (loss in (MEAN_SQUARED, cross_entropy) or isinstance(loss, jax.stages.Wrapped)):
-        return partial(_scan, observe=observe, loss=loss)
-    return jax.jit(partial(_steps, observe=observe, loss=loss), static_argnames=STATIC)
 
 
 def _steps(
@@ -332,25 +276,21 @@ def _steps(
     if isinstance(observe, str):  # "outputs"
         observe = partial(_outputs, network, task=task)
 
-    def observed_steps(state, batches, length):
+    def chunk(state, batches, length=every):
         record = observe(state[0])
         state, losses = jax.lax.scan(step, state, batches, length=length)
         return state, (losses, record)
 
     whole, rest = divmod(num_steps, every)
-    chunks = None
-    if batches is not None:
-        chunks = batches[: whole * every].reshape(whole, every, batches.shape[1])
-        batches = batches[whole * every :]
-    state, (losses, records) = jax.lax.scan(
-        partial(observed_steps, length=every), state, chunks, length=whole
-    )
+    first = jax.tree.map(lambda some: some[: whole * every].reshape(whole, every, -1), batches)
+    state, (losses, records) = jax.lax.scan(chunk, state, first, length=whole)
     losses = losses.reshape(-1)
     if rest:
-        state, (last_losses, last_record) = observed_steps(state, batches, rest)
-        losses = jnp.concatenate([losses, last_losses])
+        last = jax.tree.map(lambda some: some[whole * every :], batches)
+        state, (last_losses, record) = chunk(state, last, rest)
+        losses = jnp.append(losses, last_losses)
         records = jax.tree.map(
-            lambda many, one: jnp.concatenate([many, jnp.asarray(one)[None]]), records, last_record
+            lambda many, one: jnp.concatenate([many, jnp.asarray(one)[None]]), records, record
         )
     return losses, state[0], records
 

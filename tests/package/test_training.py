@@ -66,29 +66,6 @@ def test_another_loss_is_descended(options):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_cross_entropy_is_descended():
-    """Against descent written out, its derivative worked out on paper; targets of class numbers."""
-    numbers = np.array([0, 2, 1, 2])
-    task = tasks.Task(np.eye(4), np.eye(3)[:, numbers])
-    network = networks.LinearNetwork((4, 5, 3))
-    start = network.init(KEY, 0.5)
-    first, second = (np.asarray(weight) for weight in start)
-    losses = []
-    for _ in range(50):
-        outputs = np.exp(second @ first)
-        shares = outputs / outputs.sum(axis=0)
-        losses.append(-np.log(shares[numbers, np.arange(4)]).mean())
-        error = (np.eye(3)[:, numbers] - shares) / 4
-        first, second = first + 0.5 * second.T @ error, second + 0.5 * error @ first.T
-    run = train(network, start, task, 0.5, 50, loss=training.cross_entropy)
-    np.testing.assert_allclose(run.losses, losses, rtol=1e-10)
-    np.testing.assert_allclose(run.weights[0], first, atol=1e-12)
-    with pytest.raises(ValueError, match=r"task: expected targets that are one-hot"):
-        training.cross_entropy(NETWORK, WEIGHTS, TASK)
-    with pytest.raises(ValueError, match=r"task: expected targets that are one-hot"):
-        train(NETWORK, WEIGHTS, TASK, 0.5, 50, loss=training.cross_entropy)
-
-
 @pytest.mark.parametrize("every", [1, 3, 5, 20, 50])
 def test_observation_does_not_change_the_run(every):
     run = train(
@@ -151,7 +128,7 @@ def test_a_run_passes_through_transformations():
 
 
 def test_one_step_size_is_given():
-    with pytest.raises(ValueError, match="learning_rate: expected None.*already built.*0.1"):
+    with pytest.raises(ValueError, match="learning_rate: expected .*None.*already built.*0.1"):
         train(NETWORK, WEIGHTS, TASK, 0.1, 30, optimiser=optax.adam(0.01))
     with pytest.raises(BAD_INPUT, match="learning_rate: expected a number"):
         train(NETWORK, WEIGHTS, TASK, None, 30, optimiser=optax.adam)

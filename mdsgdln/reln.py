@@ -16,12 +16,7 @@ from mdsgdln.tasks import Task
 from mdsgdln.theory import predict_losses
 from mdsgdln.training import _check_finite, _mean_squared
 
-__all__ = [
-    "SideBySide",
-    "deviation",
-    "rank_candidates",
-    "train_side_by_side",
-]
+__all__ = ["SideBySide", "deviation", "rank_candidates", "train_side_by_side"]
 
 
 def __dir__() -> list[str]:
@@ -72,8 +67,7 @@ def train_side_by_side(
         ValueError: weights or task that do not fit the network, or a bad number.
         DivergenceError: a loss became non-finite.
     """
-    if not isinstance(network, ReLUNetwork):
-        raise ValueError(f"network: expected a ReLUNetwork, got {network!r:.80}")
+    checks.instance("network", network, ReLUNetwork)
     checks.positive("learning_rate", learning_rate)
     checks.positive_integer("num_steps", num_steps)
     freeze_at = num_steps if freeze_at is None else checks.non_negative("freeze_at", freeze_at)
@@ -87,15 +81,7 @@ def train_side_by_side(
 
 
 @partial(jax.jit, static_argnames="num_steps")
-def _side_by_side(
-    network: ReLUNetwork,
-    weights: list[Array],
-    task: Task,
-    learning_rate: Scalar,
-    freeze_at: Scalar,
-    *,
-    num_steps: int,
-) -> SideBySide:
+def _side_by_side(network, weights, task, learning_rate, freeze_at, *, num_steps) -> SideBySide:
     linear = LinearNetwork(network.sizes)
 
     def loss(weights, network, gates=None):
@@ -108,19 +94,18 @@ def _side_by_side(
         return jax.tree.map(lambda w, g: w - learning_rate * g, weights, gradient)
 
     def step(state, index):
-        relu_weights, linear_weights, gates = state
-        now = network.gates(relu_weights, task.inputs)
+        weights, gated_weights, gates = state
+        now = network.gates(weights, task.inputs)
         gates = jax.tree.map(lambda g, kept: jnp.where(index <= freeze_at, g, kept), now, gates)
-        (value, outputs), gradient = value_and_gradient(relu_weights, network)
+        (value, outputs), gradient = value_and_gradient(weights, network)
         (gated_value, gated_outputs), gated_gradient = value_and_gradient(
-            linear_weights, linear, gates
+            gated_weights, linear, gates
         )
-        difference = jnp.abs(outputs - gated_outputs).max()
-        state = descend(relu_weights, gradient), descend(linear_weights, gated_gradient), gates
-        return state, (value, gated_value, difference)
+        state = descend(weights, gradient), descend(gated_weights, gated_gradient), gates
+        return state, (value, gated_value, jnp.abs(outputs - gated_outputs).max())
 
-    state = weights, weights, network.gates(weights, task.inputs)
     records: tuple[Array, Array, Array]
+    state = weights, weights, network.gates(weights, task.inputs)
     (weights, gated_weights, _), records = jax.lax.scan(step, state, jnp.arange(num_steps))
     return SideBySide(*records, weights, gated_weights)
 
@@ -154,8 +139,7 @@ def deviation(
     if learned is not None and not reference.min() < learned * reference[0]:
         raise ValueError(
             f"reference: expected a loss that falls below {learned:.3g} of its start, got "
-            f"{reference.min() / reference[0]:.3g} at the lowest; another share, or learned=None, "
-            "allows that"
+            f"{reference.min() / reference[0]:.3g}; another share, or learned=None, allows that"
         )
     with np.errstate(divide="ignore", invalid="ignore"):  # NaN if the reference is zero
         return float(np.sum(np.abs(losses - reference)) / np.sum(reference))
@@ -180,15 +164,14 @@ def rank_candidates(
     Raises:
         ValueError: no candidate, one that is not two-layer, or bad numbers.
     """
-    if not isinstance(candidates, Mapping) or not candidates:
-        raise ValueError(f"candidates: expected {{name: gated network}}, got {candidates!r:.80}")
+    checks.instance("candidates", candidates, Mapping)
+    if not candidates:
+        raise ValueError("candidates: expected {name: gated network}, got none")
     for network in candidates.values():
         checks.instance("candidates", network, GatedNetwork)
-    checks.non_negative("scale", scale)
-    times = checks.times(times)
-    if len(times) < 2:
+    if len(checks.times(times)) < 2:
         raise ValueError("times: expected at least two times, got one")
     losses = {
         name: predict_losses(network, task, scale, times) for name, network in candidates.items()
     }
-    return dict(sorted(losses.items(), key=lambda item: float(jnp.trapezoid(item[1], times))))
+    return dict(sorted(losses.items(), key=lambda item: float(np.trapezoid(item[1], times))))

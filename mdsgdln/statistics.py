@@ -9,7 +9,7 @@ from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
-from mdsgdln.graphs import Edge, Node
+from mdsgdln.graphs import Path
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
 
@@ -103,11 +103,12 @@ def modes(task: Task, tolerance: float = 1e-6) -> Modes:
     left, values, right_rows = np.linalg.svd(cross, full_matrices=False)
     kept = values > tolerance * max(values[0], np.finfo(float).tiny)
     left, values, right = left[:, kept], values[kept], right_rows[kept].T
-    for level in _levels(values, tolerance):
-        _, turn = np.linalg.eigh(right[:, level].T @ variance @ right[:, level])
-        left[:, level], right[:, level] = left[:, level] @ turn, right[:, level] @ turn
     if not len(values):
         return Modes(left, values, right, values, 0.0)
+    ends = np.flatnonzero(-np.diff(values) > tolerance * values[0]) + 1
+    for level in map(slice, [0, *ends], [*ends, len(values)]):  # of equal singular values
+        _, turn = np.linalg.eigh(right[:, level].T @ variance @ right[:, level])
+        left[:, level], right[:, level] = left[:, level] @ turn, right[:, level] @ turn
     size = np.abs(left)
     largest = (size > size.max(axis=0) - 1e-9).argmax(axis=0)  # the first of equals, on any machine
     signs = np.sign(left[largest, np.arange(len(values))])
@@ -143,26 +144,14 @@ def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"
     return jnp.where(some, inner**2 / jnp.where(some, entering * leaving, 1.0), 0.0)
 
 
-def _levels(values: Float[np.ndarray, " modes"], tolerance: float) -> list[slice]:
-    """Return the runs of equal singular values in a decreasing sequence."""
-    if not len(values):
-        return []
-    ends = np.flatnonzero(-np.diff(values) > tolerance * values[0]) + 1
-    ends = [0, *ends.tolist(), len(values)]
-    return [slice(first, last) for first, last in zip(ends[:-1], ends[1:], strict=True)]
-
-
-def _path_gate(
-    network: GatedNetwork, path: tuple[Node | Edge, ...], num_samples: int
-) -> Float[Array, " P"]:
+def _path_gate(network: GatedNetwork, path: Path, num_samples: int) -> Float[Array, " P"]:
     """Return g_p, the product of the node and edge gates along ``path``, one number per sample.
 
     Raises:
         ValueError: no path of the network, or a gate that differs between neurons of a layer.
     """
-    nodes = _path_nodes(path)
     gate = jnp.ones(num_samples)
-    for place in nodes + network.graph.path_edges(nodes):
+    for place in (*path, *network.graph.path_edges(path)):
         factor = network.node_gates.get(place, network.edge_gates.get(place))
         if factor is None:
             continue
@@ -171,28 +160,11 @@ def _path_gate(
                 f"gates of {place!r}: expected one per sample, shape (P,), for a path, "
                 f"got one per neuron, {factor.shape}"
             )
-        if len(factor) != num_samples:
-            raise ValueError(
-                f"task: expected {len(factor)} samples, as the gates of {place!r} have, "
-                f"got {num_samples}"
-            )
         gate = gate * factor
     return gate
 
 
-def _path_nodes(path: tuple[Any, ...]) -> tuple[Node, ...]:
-    """Return a path given by its nodes, or by its edges one after the other, as nodes."""
-    checks.several("path", path)
-    path = tuple(path)
-    if not path:
-        raise ValueError("path: expected at least one node, got none")
-    chained = all(isinstance(step, tuple) and len(step) == 2 for step in path) and all(
-        first[1] == second[0] for first, second in zip(path[:-1], path[1:], strict=True)
-    )
-    return (path[0][0], *(step[1] for step in path)) if chained else path
-
-
-def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge, ...]) -> Task:
+def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
     """Return the dataset that a path sees (MHS Eq. 4), of all P samples.
 
     Inputs are g_p x_{s(p)} and targets those of t(p) where g_p ≠ 0, else zero.
@@ -204,11 +176,14 @@ def effective_dataset(network: GatedNetwork, task: Task, path: tuple[Node | Edge
     """
     checks.instance("network", network, GatedNetwork)
     network = network._reading(task)
-    nodes = _path_nodes(path)
     checks.known("task", task)
+    checks.several("path", path)
+    steps: Any = path
+    if path and all(step in network.graph.edges for step in path):
+        path = (steps[0][0], *(target for _, target in steps))
     rows = network.graph.node_rows
     with jax.ensure_compile_time_eval():  # known data stay known inside a compiled function
-        gate = np.asarray(_path_gate(network, nodes, task.num_samples))
-    inputs = np.asarray(task.inputs)[np.array(rows[nodes[0]])] * gate[None, :]
-    targets = np.asarray(task.targets)[np.array(rows[nodes[-1]])] * (gate != 0)[None, :]
+        gate = np.asarray(_path_gate(network, path, task.num_samples))
+    inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate[None, :]
+    targets = np.asarray(task.targets)[np.array(rows[path[-1]])] * (gate != 0)[None, :]
     return Task.from_samples(inputs.T, targets.T, task.labels)

@@ -7,7 +7,7 @@ degrees of freedom, and d ln a₀ moves its learning by d ln a₀ / ((1 + d a₀
 s²/(2d).
 """
 
-import html
+import operator
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -68,18 +68,13 @@ class Applicability(NamedTuple):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        heads = "".join(
-            f"<th>{head}</th>" for head in ("assumption", "here", "bound", "holds", "beyond")
-        )
-        lines = (
-            (row.name, f"{round(row.value, 3):g}", row.bound, "✓" if row.holds else "✗", row.beyond)
-            for row in self.rows
-        )
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>"
-            for line in lines
-        )
-        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+        import pandas as pd  # here, as its import takes a while
+
+        heads = ["assumption", "here", "bound", "holds", "beyond"]
+        table = pd.DataFrame(self.rows, columns=heads)
+        table["here"] = [f"{round(value, 3):g}" for value in table["here"]]
+        table["holds"] = ["✓" if holds else "✗" for holds in table["holds"]]
+        return table.to_html(index=False)
 
 
 def applicability(
@@ -145,23 +140,26 @@ def _pathways(
     return found
 
 
+def _condition(name: str, value: float | int, bound: str, beyond: str) -> Condition:
+    """Return a condition on a value, whose bound is a side, ≤, ≥ or =, and a number."""
+    side, number = bound.split()
+    compare = {"≤": operator.le, "≥": operator.ge, "=": operator.eq}[side]
+    return Condition(name, value, bound, compare(value, float(number)), beyond)
+
+
 def _of_prediction(pathways: list[_Pathway], task: Task) -> list[Condition]:
     """Return the conditions of a prediction from σ alone."""
-    start = _start_error(pathways, task)
-    draw = _draw_error(pathways)
     return [
-        Condition(
+        _condition(
             "outputs at time 0, their share of the loss",
-            start,
+            _start_error(pathways, task),
             f"≤ {ERROR}",
-            start <= ERROR,
             "the loss starts above the prediction: the weights are too large for the width",
         ),
-        Condition(
+        _condition(
             "error of the loss curve that one draw may have",
-            draw,
+            _draw_error(pathways),
             f"≤ {ERROR}",
-            draw <= ERROR,
             "the time at which a mode is learned depends on the draw: take the initial weights in "
             "place of σ, or more neurons",
         ),
@@ -170,40 +168,32 @@ def _of_prediction(pathways: list[_Pathway], task: Task) -> list[Condition]:
 
 def _of_closed_forms(pathways: list[_Pathway], task: Task) -> list[Condition]:
     """Return the conditions of closed forms, and of gates that ReLU neurons have."""
-    room = min(path.num_hidden - len(path.modes.singular_values) for path in pathways)
-    coupling = max(path.modes.coupling for path in pathways)
-    rich = _rich_share(pathways)
     gates = np.stack([path.gate for path in pathways])
     binary = np.isin(gates, (0, 1)).all(axis=1)
     realisable = are_realisable(gates[binary], task.inputs) if binary.any() else binary
-    share = float(realisable.sum() / len(gates))
     return [
-        Condition(
+        _condition(
             "neurons to spare, beyond one a mode",
-            room,
+            min(path.num_hidden - len(path.modes.singular_values) for path in pathways),
             "≥ 0",
-            room >= 0,
             "only as many modes are learned as there are neurons",
         ),
-        Condition(
+        _condition(
             "off-diagonal norm of Σ^x (Assumption 2.1.1)",
-            coupling,
+            max(path.modes.coupling for path in pathways),
             "≤ 0.1",
-            coupling <= 0.1,
             "modes do not learn independently: closed forms fail, their singular vectors turn",
         ),
-        Condition(
+        _condition(
             "rich modes, a₀ < 0.1 s/d, their share of the loss",
-            rich,
+            _rich_share(pathways),
             "≥ 0.95",
-            rich >= 0.95,
             "modes are learned together and exponentially: no stages, no race between gates",
         ),
-        Condition(
+        _condition(
             "gates that a ReLU neuron can have, their share",
-            share,
+            float(realisable.sum() / len(gates)),
             "= 1",
-            share == 1,
             "no ReLU network has these gates: the theory holds for the gated network alone",
         ),
     ]

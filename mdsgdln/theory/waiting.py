@@ -20,6 +20,7 @@ With equal widths N and one σ, T → κ/(s (σ√N)^{L−2}) as σ√N → 0, �
 
 import warnings
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 from jaxtyping import Float
@@ -129,29 +130,25 @@ def _chain_of_words(widths, sigmas) -> list[np.ndarray]:
         return layer, counts[layer] - 1
 
     ends = new(0), new(last)
-    words, entries = list(ends), [[] for _ in range(last)]  # type: ignore[var-annotated]
+    words, joined = list(ends), []
     for _ in range(WORDS):
-        longer = []
-        for layer, number in words:
-            if layer < last:
-                up = new(layer + 1)
-                entries[layer].append((up[1], number, widths[layer + 1]))
-                longer.append(up)
-            if layer > 0:
-                down = new(layer - 1)
-                entries[layer - 1].append((number, down[1], widths[layer - 1]))
-                longer.append(down)
-        words = longer
-    first, final = np.zeros((counts[0], 1)), np.zeros((1, counts[last]))
-    first[ends[0][1]] = sigmas[0] * np.sqrt(widths[0])
-    final[0, ends[1][1]] = sigmas[-1] * np.sqrt(widths[last])
-    middle = []
-    for layer, places in enumerate(entries):
-        matrix = np.zeros((counts[layer + 1], counts[layer]))
-        for row, column, width in places:
-            matrix[row, column] = sigmas[layer + 1] * np.sqrt(width)
-        middle.append(matrix)
-    return [first, *middle, final]
+        longer = [
+            (word, new(layer))
+            for word in words
+            for layer in (word[0] + 1, word[0] - 1)
+            if 0 <= layer <= last
+        ]
+        joined += longer
+        words = [word for _, word in longer]
+    sizes = [1, *counts, 1]
+    layers = [np.zeros(shape) for shape in zip(sizes[1:], sizes[:-1], strict=True)]
+    layers[0][ends[0][1], 0] = sigmas[0] * np.sqrt(widths[0])
+    layers[-1][0, ends[1][1]] = sigmas[-1] * np.sqrt(widths[last])
+    for (layer, number), (next_layer, next_number) in joined:
+        upper = max(layer, next_layer)
+        place = (next_number, number) if next_layer == upper else (number, next_number)
+        layers[upper][place] = sigmas[upper] * np.sqrt(widths[next_layer])
+    return layers
 
 
 def _half_time(layers: list[np.ndarray], s: float, d: float) -> float:
@@ -167,22 +164,18 @@ def _half_time(layers: list[np.ndarray], s: float, d: float) -> float:
         parts = np.split(flat, ends)
         return [part.reshape(layer.shape) for part, layer in zip(parts, layers, strict=True)]
 
+    def forward(flat):
+        return list(accumulate(split(flat), lambda x, layer: layer @ x, initial=np.ones(1)))
+
     def reached(_, flat):
-        product = np.ones(1)
-        for layer in split(flat):
-            product = layer @ product
-        return product[0] - half
+        return forward(flat)[-1][0] - half
 
     def flow(_, flat):
-        parts = split(flat)
-        forward, backward = [np.ones(1)], [np.ones(1)]
-        for layer in parts:
-            forward.append(layer @ forward[-1])
-        for layer in parts[:0:-1]:
-            backward.append(backward[-1] @ layer)
-        speed = 1 - forward[-1][0] / (2 * half)
-        outer = zip(backward[::-1], forward[:-1], strict=True)
-        return speed * np.concatenate([np.outer(b, f).ravel() for b, f in outer])
+        arriving = forward(flat)
+        later = split(flat)[:0:-1]
+        leaving = list(accumulate(later, lambda y, layer: y @ layer, initial=np.ones(1)))[::-1]
+        outer = [np.outer(y, x).ravel() for y, x in zip(leaving, arriving[:-1], strict=True)]
+        return (1 - arriving[-1][0] / (2 * half)) * np.concatenate(outer)
 
     reached.terminal = True  # type: ignore[attr-defined]
     start = np.concatenate([layer.ravel() for layer in layers]) / unit

@@ -103,19 +103,13 @@ def applicability(
 
 
 class _Pathway(NamedTuple):
-    """What matters of one pathway: its modes, neurons, variances of its weights, outputs, gate."""
+    """What matters of one pathway."""
 
     modes: Modes
     num_hidden: int
-    variances: tuple[float, float]
-    num_outputs: int
-    inputs: Float[np.ndarray, "N_in P"]
+    strength: float  # a₀
+    power: float  # expected Σ ŷ² at time 0
     gate: Float[np.ndarray, " P"]
-
-    @property
-    def strength(self) -> float:
-        """a₀."""
-        return self.num_hidden * sum(self.variances) / 4
 
 
 def _pathways(
@@ -126,17 +120,11 @@ def _pathways(
     by_edge = dict(zip(graph.edges, checks.initial_scales(scale, graph.edges), strict=True))
     for path in graph.paths:
         data = effective_dataset(network, task, path)
+        _, hidden, outputs = (graph.neurons[node] for node in path)
         first, second = (float(by_edge[edge]) ** 2 for edge in graph.path_edges(path))
-        found.append(
-            _Pathway(
-                modes(data),
-                graph.neurons[path[1]],
-                (first, second),
-                graph.neurons[path[2]],
-                np.asarray(data.inputs),
-                np.asarray(_path_gate(network, path, task.num_samples)),
-            )
-        )
+        power = outputs * hidden * (first * second) * float(np.sum(np.asarray(data.inputs) ** 2))
+        gate = np.asarray(_path_gate(network, path, task.num_samples))
+        found.append(_Pathway(modes(data), hidden, hidden * (first + second) / 4, power, gate))
     return found
 
 
@@ -201,12 +189,8 @@ def _of_closed_forms(pathways: list[_Pathway], task: Task) -> list[Condition]:
 
 def _start_error(pathways: list[_Pathway], task: Task) -> float:
     """Return the share of the mean loss at time 0 that outputs of random weights add."""
-    power = float(np.sum(np.asarray(task.targets) ** 2))
-    added = sum(
-        path.num_outputs * path.num_hidden * np.prod(path.variances) * np.sum(path.inputs**2)
-        for path in pathways
-    )
-    return float(added / (power + added))
+    added = sum(path.power for path in pathways)
+    return added / (float(np.sum(np.asarray(task.targets) ** 2)) + added)
 
 
 def _draw_error(pathways: list[_Pathway]) -> float:

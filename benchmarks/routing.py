@@ -37,7 +37,7 @@ def measure():
     """Return seconds of ten repeats, with the singular values and without them."""
     task = tasks.routing(7, 4)
     network = networks.routing_network(task, 4, 64)
-    starts = [network.init_orthogonal(jax.random.key(seed), SCALE) for seed in range(REPEATS)]
+    starts = [network.init_orthogonal(SCALE, key=jax.random.key(seed)) for seed in range(REPEATS)]
 
     def repeats(observe):
         return [

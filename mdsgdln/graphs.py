@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
 from mdsgdln import _checks as checks
 
@@ -75,6 +76,11 @@ class Graph:
         return dict(self.sizes)
 
     @cached_property
+    def shapes(self) -> dict[Edge, tuple[int, int]]:
+        """Shape of each edge's weights, (neurons of target, neurons of source)."""
+        return {(a, b): (self.neurons[b], self.neurons[a]) for a, b in self.edges}
+
+    @cached_property
     def input_nodes(self) -> tuple[Node, ...]:
         """Nodes with only outgoing edges."""
         targets = {target for _, target in self.edges}
@@ -89,18 +95,16 @@ class Graph:
     @cached_property
     def order(self) -> tuple[Node, ...]:
         """Every node after all of its sources."""
-        remaining, done = [node for node, _ in self.sizes], []
-        while remaining:
-            ready = [
-                node
-                for node in remaining
-                if all(source in done for source, target in self.edges if target == node)
-            ]
-            if not ready:
-                raise ValueError(f"edges: expected no cycle, got one through {remaining!r}")
-            done += ready
-            remaining = [node for node in remaining if node not in ready]
-        return tuple(done)
+        sources = {
+            node: [source for source, target in self.edges if target == node]
+            for node, _ in self.sizes
+        }
+        try:
+            return tuple(TopologicalSorter(sources).static_order())
+        except CycleError as error:
+            raise ValueError(
+                f"edges: expected no cycle, got one through {error.args[1]!r}"
+            ) from error
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:

@@ -152,8 +152,6 @@ def train(
         DivergenceError: the loss or the weights became non-finite.
     """
     network = _reading(network, task)
-    if isinstance(network, GatedNetwork):
-        weights = network._by_edge(weights)
     if isinstance(network, OF_THE_PACKAGE):
         network._check_weights(weights)
     checks.positive_integer("num_steps", num_steps)

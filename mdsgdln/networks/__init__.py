@@ -4,12 +4,10 @@ A network is an architecture; its weights live apart, as a pytree. Gates are pyt
 architecture is static, so networks pass through ``jax.jit`` and ``jax.vmap``.
 """
 
-from mdsgdln.networks.foreign import from_weights
+from mdsgdln.networks.architectures import contextual_pathways, pathways, routing_network
 from mdsgdln.networks.gated import GatedNetwork
-from mdsgdln.networks.layered import LinearNetwork, ReLUNetwork
+from mdsgdln.networks.layered import LinearNetwork, ReLUNetwork, from_weights
 from mdsgdln.networks.network import Network
-from mdsgdln.networks.routed import routing_network
-from mdsgdln.networks.two_layer import contextual_pathways, pathways
 
 __all__ = [
     "GatedNetwork",

@@ -12,8 +12,7 @@ from jaxtyping import Array, ArrayLike, Float
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.graphs import Edge, Graph, Node
-from mdsgdln.networks.drawing import _gaussian, _orthogonal
-from mdsgdln.networks.gating import _check_gates, _columns_by
+from mdsgdln.networks.network import _check_gate, _columns_by, _gaussian
 from mdsgdln.tasks import Task
 from mdsgdln.tasks.task import _sample_indices
 
@@ -63,13 +62,6 @@ class GatedNetwork:
         gated = [*self.node_gates, *self.edge_gates]
         return f"GatedNetwork({self.graph.neurons}, {list(self.graph.edges)}, gated: {gated})"
 
-    def _shapes(self) -> dict[Edge, tuple[int, int]]:
-        neurons = self.graph.neurons
-        return {
-            (source, target): (neurons[target], neurons[source])
-            for source, target in self.graph.edges
-        }
-
     def init(
         self, key: Array, scale: Scalar | Sequence[Scalar] | Mapping[Edge, Scalar]
     ) -> dict[Edge, Array]:
@@ -80,20 +72,24 @@ class GatedNetwork:
             scale: σ, the standard deviation of an entry, one per edge, or {edge: σ}.
         """
         checks.random_key("key", key)
-        shapes = self._shapes()
+        shapes = self.graph.shapes
         drawn = _gaussian(key, list(shapes.values()), checks.scales(scale, tuple(shapes)))
         return dict(zip(shapes, drawn, strict=True))
 
-    def init_orthogonal(self, key: Array, gain: Scalar) -> dict[Edge, Array]:
+    def init_orthogonal(self, gain: Scalar, *, key: Array) -> dict[Edge, Array]:
         """Draw random weights whose singular values are all ``gain``, as NRR does.
 
         Args:
-            key: a JAX random key.
             gain: σ₀, the singular value of every matrix.
+            key: a JAX random key.
         """
         checks.random_key("key", key)
-        gain, shapes = checks.non_negative("gain", gain), self._shapes()
-        return dict(zip(shapes, _orthogonal(key, list(shapes.values()), gain), strict=True))
+        gain, shapes = checks.non_negative("gain", gain), self.graph.shapes
+        keys = jax.random.split(key, len(shapes))
+        return {
+            edge: gain * jax.random.orthogonal(each, rows, m=columns)
+            for each, (edge, (rows, columns)) in zip(keys, shapes.items(), strict=True)
+        }
 
     def _check_weights(self, weights: Mapping[Edge, Numbers]) -> None:
         """Raise ``ValueError`` unless ``weights`` has a matrix of the right shape per edge."""
@@ -102,45 +98,8 @@ class GatedNetwork:
                 f"weights: expected a matrix for each of {list(self.graph.edges)}, "
                 f"got {list(weights) if isinstance(weights, Mapping) else weights!r:.80}"
             )
-        for edge, shape in self._shapes().items():
+        for edge, shape in self.graph.shapes.items():
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
-
-    def _by_edge(self, weights: Any) -> Any:
-        """Return ``weights``, {edge: matrix} also where they are a list with one matrix a layer.
-
-        Of a chain they are the layers one after the other; of hidden nodes side by side, between
-        one input and one output node, W₁ and W₂ with their neurons in the order of ``sizes``.
-
-        Raises:
-            ValueError: a list for another network, or matrices of the wrong shape.
-        """
-        if not isinstance(weights, list | tuple):
-            return weights
-        graph, paths = self.graph, self.graph.paths
-        if len(paths) == 1:
-            edges = graph.path_edges(paths[0])
-            if len(weights) == len(edges):
-                return dict(zip(edges, weights, strict=True))
-        ends = {(path[0], path[-1]) for path in paths}
-        parallel = len(ends) == 1 and all(len(path) == 3 for path in paths)
-        if not parallel or len(weights) != 2:
-            raise ValueError(
-                f"weights: expected {{edge: matrix}} for {list(graph.edges)!r:.120}, as a list "
-                f"does not say which is which, got {len(weights)} matrices"
-            )
-        ((source, target),) = ends
-        hidden = [node for node, _ in graph.sizes if node not in (source, target)]
-        neurons = [graph.neurons[node] for node in hidden]
-        first, second = weights
-        checks.weight("weights[0]", first, (sum(neurons), graph.neurons[source]))
-        checks.weight("weights[1]", second, (graph.neurons[target], sum(neurons)))
-        ends_of = np.cumsum(neurons)[:-1]
-        firsts, seconds = jnp.split(first, ends_of), jnp.split(second, ends_of, axis=1)
-        by_node = zip(hidden, firsts, seconds, strict=True)
-        given: dict[Edge, Array] = {}
-        for node, entering, leaving in by_node:
-            given |= {(source, node): entering, (node, target): leaving}
-        return {edge: given[edge] for edge in graph.edges}
 
     def _reading(self, task: Task) -> "GatedNetwork":
         """Return the network whose inputs and outputs are the rows that ``task`` gives them.
@@ -187,12 +146,12 @@ class GatedNetwork:
 
     def activations(
         self,
-        weights: Mapping[Edge, ArrayLike] | Sequence[ArrayLike],
+        weights: Mapping[Edge, ArrayLike],
         inputs: Numbers,
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> dict[Node, Float[Array, "_ P"]]:
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
-        inputs, weights = checks.matrix("inputs", inputs), self._by_edge(weights)
+        inputs = checks.matrix("inputs", inputs)
         self._check_weights(weights)
         self._check_data("inputs", len(inputs), self.graph.input_nodes)
         used = self.node_gates | self.edge_gates
@@ -224,15 +183,14 @@ class GatedNetwork:
 
     def apply(
         self,
-        weights: Mapping[Edge, ArrayLike] | Sequence[ArrayLike],
+        weights: Mapping[Edge, ArrayLike],
         inputs: Numbers,
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> Float[Array, "N_out P"]:
         """Return the outputs for ``inputs`` (N_in, P), several output nodes stacked (MHS Eq. 1).
 
         Args:
-            weights: {edge: matrix}, as from ``init``; a list with one matrix a layer where that
-                says which is which: a chain, or hidden nodes between one input and one output.
+            weights: {edge: matrix}, as from ``init``.
             inputs: X, shape (N_in, P).
             gates: {node or edge: (P,) or (neurons, P)}, used in place of all stored ones.
 
@@ -246,9 +204,22 @@ class GatedNetwork:
         return outputs if (np.diff(rows) == 1).all() else outputs[np.argsort(rows)]
 
 
+def _check_gates(name: str, gates: Mapping, neurons: Mapping[Any, int]) -> dict[Any, Array]:
+    """Return gates of nodes or edges as arrays, or raise ``ValueError``."""
+    if not isinstance(gates, Mapping):
+        raise ValueError(f"{name}: expected {{node or edge: gates}}, got {gates!r:.80}")
+    for place in gates:
+        if place not in neurons:
+            raise ValueError(f"{name}: expected one of {list(neurons)}, got {place!r}")
+    return {
+        place: _check_gate(f"{name}[{place!r}]", gate, neurons[place])
+        for place, gate in gates.items()
+    }
+
+
 def _edge_neurons(graph: Graph) -> dict[Any, int]:
     """Return the neurons that a gate of each edge may have: those of its target."""
-    return {edge: graph.neurons[edge[1]] for edge in graph.edges}
+    return {edge: neurons for edge, (neurons, _) in graph.shapes.items()}
 
 
 def _indexer(rows: tuple[int, ...]) -> slice | np.ndarray:
@@ -272,12 +243,9 @@ def _flatten(network: GatedNetwork):
 
 def _unflatten(static, leaves) -> GatedNetwork:
     """Return the network, without checks: inside a transformation its gates are tracers."""
-    graph, nodes, edges = static
-    node_gates, edge_gates = (
-        dict(zip(places, gates, strict=True))
-        for places, gates in zip((nodes, edges), leaves, strict=True)
-    )
-    return _fill(object.__new__(GatedNetwork), graph, node_gates, edge_gates)
+    graph, *places = static
+    gates = (dict(zip(*each, strict=True)) for each in zip(places, leaves, strict=True))
+    return _fill(object.__new__(GatedNetwork), graph, *gates)
 
 
 jax.tree_util.register_pytree_node(GatedNetwork, _flatten, _unflatten)

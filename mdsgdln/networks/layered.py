@@ -1,7 +1,8 @@
-"""Chains of layers: linear and ReLU networks."""
+"""Chains of layers: linear and ReLU networks, also with the weights of other frameworks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -9,14 +10,16 @@ from jaxtyping import Array, ArrayLike, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
-from mdsgdln.networks.drawing import _gaussian, _orthogonal
-from mdsgdln.networks.gating import _check_gate, _columns_by
+from mdsgdln.networks.network import _check_gate, _columns_by, _gaussian
 from mdsgdln.tasks import Task
+
+TRANSPOSED = {"torch": False, "flax": True, "sklearn": True}  # stored as (in, out)
+SAME = 1e-4  # of the largest output: single precision is a hundred times finer
 
 
 @dataclass(frozen=True, repr=False)
 class _Layered:
-    """A chain of layers, all architecture; subclasses say what a layer does with its input."""
+    """A chain of layers, all architecture; subclasses say what is done to a layer's input."""
 
     sizes: Sequence[int]
 
@@ -38,29 +41,18 @@ class _Layered:
             scale: σ, the standard deviation of an entry, or one per layer.
         """
         checks.random_key("key", key)
-        layers = tuple(range(len(self.sizes) - 1))
-        return _gaussian(key, self._shapes(), checks.scales(scale, layers))
-
-    def init_orthogonal(self, key: Array, gain: Scalar) -> list[Array]:
-        """Draw random weights whose singular values are all ``gain``, one matrix per layer.
-
-        Args:
-            key: a JAX random key.
-            gain: σ₀, the singular value of every matrix.
-        """
-        checks.random_key("key", key)
-        return _orthogonal(key, self._shapes(), checks.non_negative("gain", gain))
+        shapes = self._shapes()
+        return _gaussian(key, shapes, checks.scales(scale, tuple(range(len(shapes)))))
 
     def _shapes(self) -> list[tuple[int, int]]:
         return list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
 
     def _check_weights(self, weights: Sequence[Numbers]) -> None:
         """Raise ``ValueError`` unless ``weights`` has one matrix of the right shape per layer."""
-        if not isinstance(weights, Sequence) or len(weights) != len(self.sizes) - 1:
-            raise ValueError(
-                f"weights: expected {len(self.sizes) - 1} matrices, got {weights!r:.80}"
-            )
-        for layer, (weight, shape) in enumerate(zip(weights, self._shapes(), strict=True)):
+        shapes = self._shapes()
+        if not isinstance(weights, Sequence) or len(weights) != len(shapes):
+            raise ValueError(f"weights: expected {len(shapes)} matrices, got {weights!r:.80}")
+        for layer, (weight, shape) in enumerate(zip(weights, shapes, strict=True)):
             checks.weight(f"weights[{layer}]", weight, shape)
 
     def _reading(self, task: Task) -> "_Layered":
@@ -86,14 +78,14 @@ class _Layered:
         checks.num_rows("inputs", len(inputs), self.sizes[0])
         if gates is not None:
             checks.several("gates", gates, len(self.sizes) - 2)
-            gates = [
-                _check_gate(f"gates[{layer}]", gate, neurons, inputs.shape[1])
-                for layer, (gate, neurons) in enumerate(zip(gates, self.sizes[1:-1], strict=True))
-            ]
         layer, activity = inputs, []
         for index, weight in enumerate(weights[:-1]):
-            gate = None if gates is None else gates[index]
-            layer = self._activate(weight @ layer, gate)  # type: ignore[attr-defined]  # of a subclass
+            arriving = weight @ layer
+            if gates is None:
+                layer = self._activate(arriving)  # type: ignore[attr-defined]  # of a subclass
+            else:
+                gate = _check_gate(f"gates[{index}]", gates[index], *arriving.shape)
+                layer = _columns_by(gate) * arriving
             activity.append(layer)
         return activity
 
@@ -124,8 +116,8 @@ class LinearNetwork(_Layered):
     """A linear network of any depth, ŷ = W_L ⋯ W_1 x; ``sizes`` is (N_in, H, ..., N_out)."""
 
     @staticmethod
-    def _activate(preactivation, gate):
-        return preactivation if gate is None else _columns_by(gate) * preactivation
+    def _activate(arriving):
+        return arriving
 
 
 @jax.tree_util.register_static
@@ -136,10 +128,128 @@ class ReLUNetwork(_Layered):
     ``gates`` in ``apply``, the same weights act as a gated linear network.
     """
 
-    @staticmethod
-    def _activate(preactivation, gate):
-        return jax.nn.relu(preactivation) if gate is None else _columns_by(gate) * preactivation
+    _activate = staticmethod(jax.nn.relu)
 
     def gates(self, weights: Sequence[ArrayLike], inputs: Numbers) -> list[Float[Array, "_ P"]]:
         """Return the gates that the ReLUs set, 1 where on: one (neurons, P) per hidden layer."""
         return [(layer > 0).astype(layer.dtype) for layer in self.activations(weights, inputs)]
+
+
+KINDS: dict[str, type[LinearNetwork] | type[ReLUNetwork]] = {
+    "relu": ReLUNetwork,
+    "linear": LinearNetwork,
+}
+
+
+def from_weights(
+    weights: Sequence[Any],
+    biases: Sequence[Any] | None = None,
+    *,
+    convention: Literal["torch", "flax", "sklearn"] = "torch",
+    activation: Literal["relu", "linear"] = "relu",
+    check: tuple[Any, Any] | None = None,
+) -> tuple[LinearNetwork | ReLUNetwork, list[Array]]:
+    """Return the network that has these layers of weights, and the weights as it takes them.
+
+    PyTorch's ``Linear.weight`` is (out, in), and so is that of Equinox (``"torch"``); a kernel of
+    Flax is (in, out), and so are the ``coefs_`` of scikit-learn. A bias of the first layer becomes
+    the last column of W₁, so that the inputs need a last row of ones: ``tasks.with_ones(task)``.
+    Its gradient is that column's, so that both networks learn alike. A later bias, as of the
+    *outputs*, is refused unless it is zero: switch it off, or keep it at zero. A hidden neuron that
+    reads only the input of ones would give the same outputs, but not learn as a bias does.
+
+    The weights do not tell which activation they were trained with. ``check`` does: this network's
+    outputs have to be those of the framework.
+
+    A loss that is c times 𝓛 of MHS Eq. 2 has the time t = c · learning rate · step: c = 2/N_out for
+    a mean of squares, as PyTorch's ``MSELoss``, and 1/N_out for half of it, as ``optax.l2_loss``.
+    scikit-learn reports ``loss_`` with c = 1/N_out, but descends 𝓛 itself, c = 1.
+
+    Args:
+        weights: of every layer, first to last, (N_{l+1}, N_l) or (N_l, N_{l+1}).
+        biases: of every layer, (N_{l+1},), or None where it has none.
+        convention: ``"torch"``, ``"flax"`` or ``"sklearn"``.
+        activation: of the hidden layers, ``"relu"`` or ``"linear"``.
+        check: inputs (P, N_in) and the framework's outputs for them, (P, N_out) or (P,).
+
+    Returns:
+        the network and its weights, in which W₁ has a column more if the first layer has a bias.
+
+    Raises:
+        ValueError: shapes that do not fit together, a later bias that is not zero, outputs other
+            than those of ``check``, or an unknown convention or activation.
+    """
+    if convention not in TRANSPOSED:
+        raise ValueError(f"convention: expected one of {[*TRANSPOSED]}, got {convention!r:.80}")
+    if activation not in KINDS:
+        raise ValueError(f"activation: expected one of {[*KINDS]}, got {activation!r:.80}")
+    checks.several("weights", weights)
+    layers = [
+        checks.finite_array(f"weights[{index}]", checks.plain(weight), 2, "(neurons, neurons)")
+        for index, weight in enumerate(weights)
+    ]
+    if not layers:
+        raise ValueError("weights: expected one matrix per layer, got none")
+    if TRANSPOSED[convention]:
+        layers = [layer.T for layer in layers]
+    for index, (source, target) in enumerate(zip(layers[:-1], layers[1:], strict=True), 1):
+        if target.shape[1] != len(source):
+            raise ValueError(
+                f"weights[{index}]: expected weights from {len(source)} neurons, as the layer "
+                f"before has with the convention {convention!r}, got {target.shape[1]}"
+            )
+    bias = None if biases is None else _first_bias(biases, layers)
+    if bias is not None:
+        layers[0] = jnp.column_stack([layers[0], bias])
+    network = KINDS[activation]((layers[0].shape[1], *map(len, layers)))
+    if check is not None:
+        _compare(network, layers, check, bias is not None)
+    return network, layers
+
+
+def _first_bias(biases: Sequence[Any], layers: list[Array]) -> Array | None:
+    """Return the bias of the first layer, or raise ``ValueError`` if a later one is not zero."""
+    checks.several("biases", biases, len(layers))
+    found: list[Array | None] = [None] * len(layers)
+    for index, (bias, layer) in enumerate(zip(biases, layers, strict=True)):
+        if bias is None:
+            continue
+        name = f"biases[{index}]"
+        bias = checks.finite_array(name, checks.plain(bias), 1, "(neurons,)")
+        checks.of_shape(name, bias, (len(layer),))
+        if index and bias.any():
+            raise ValueError(
+                f"{name}: expected zeros or None after the first layer, got up to "
+                f"{float(abs(bias).max()):.2g}; train without that bias, or keep it at zero. A "
+                "hidden neuron that reads only the input of ones gives the same outputs, but "
+                "does not learn as a bias does"
+            )
+        found[index] = bias
+    return found[0]
+
+
+def _compare(
+    network: LinearNetwork | ReLUNetwork, weights: list[Array], check: tuple[Any, Any], ones: bool
+) -> None:
+    """Raise ``ValueError`` unless the network's outputs are those that the framework gave."""
+    checks.several("check", check, 2)
+    inputs = checks.finite_array("check[0]", checks.plain(check[0]), 2, "(P, N_in)")
+    checks.of_shape("check[0]", inputs, (len(inputs), network.sizes[0] - ones))
+    if ones:
+        inputs = jnp.column_stack([inputs, jnp.ones(len(inputs))])
+    found = network.apply(weights, inputs.T).T
+    outputs = checks.real_array("check[1]", checks.plain(check[1]), "(P, N_out) or (P,)")
+    outputs = outputs[:, None] if outputs.ndim == 1 else outputs
+    checks.of_shape("check[1]", outputs, found.shape)
+    checks.finite("check[1]", outputs)
+    largest = float(jnp.abs(outputs).max())
+    if not largest:
+        raise ValueError("check[1]: expected an output that is not zero: zeros fit any activation")
+    difference = float(jnp.abs(found - outputs).max()) / largest
+    if difference > SAME:
+        raise ValueError(
+            f"check: expected the outputs of a {type(network).__name__} with these weights, got "
+            f"others, by {difference:.2g} of the largest; likely causes: another activation (leaky "
+            "ReLU, tanh), a bias that was not given, an output that is squashed, samples or inputs "
+            "in another order, or a square layer in another convention"
+        )

@@ -1,10 +1,10 @@
 """What is learned: inputs and targets, one sample per column."""
 
 from mdsgdln.tasks.domains import hierarchy, routing, trained_routes
-from mdsgdln.tasks.images import digits, mnist
 from mdsgdln.tasks.structures import (
     STRUCTURES,
     contextual,
+    digits,
     semantic,
     structure,
     xor,
@@ -17,7 +17,6 @@ __all__ = [
     "contextual",
     "digits",
     "hierarchy",
-    "mnist",
     "routing",
     "semantic",
     "structure",

@@ -66,17 +66,13 @@ def routing(
     checks.instance("items", items, Task)
     inputs = _mapped("input_maps", input_maps, np.asarray(items.inputs), num_domains)
     targets = _mapped("output_maps", output_maps, np.asarray(items.targets), num_domains)
-    width = items.num_samples
-    all_inputs = np.zeros((sum(map(len, inputs)), num_domains * width))
-    all_targets = np.zeros((sum(map(len, targets)), num_domains * width))
-    rows = _rows("input", inputs) | _rows("output", targets)
-    for source, shown in enumerate(inputs):
-        columns = slice(source * width, (source + 1) * width)
-        all_inputs[rows[f"input {source}"], columns] = shown
-        for target in np.flatnonzero(trained[source]):
-            all_targets[rows[f"output {target}"], columns] = targets[target]
-    labels = [f"input {i}, item {item}" for i in range(num_domains) for item in range(width)]
-    return Task(all_inputs, all_targets, rows, labels)
+    domains, shown = range(num_domains), np.eye(num_domains, dtype=bool)
+    return Task(
+        np.block([[np.where(shown[i, j], inputs[i], 0) for j in domains] for i in domains]),
+        np.block([[np.where(trained[i, j], targets[j], 0) for i in domains] for j in domains]),
+        _rows("input", inputs) | _rows("output", targets),
+        [f"input {i}, item {item}" for i in domains for item in range(items.num_samples)],
+    )
 
 
 def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndarray]:

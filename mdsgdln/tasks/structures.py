@@ -1,4 +1,4 @@
-"""Small tasks with a known structure: exclusive or, semantic structures, items in contexts."""
+"""Small tasks: exclusive or, semantic structures, items in contexts, handwritten digits."""
 
 from collections.abc import Callable, Sequence
 
@@ -22,7 +22,6 @@ def xor(margin: Scalar) -> Task:
 
 def _tree(num_items: int) -> Float[np.ndarray, "rows items"]:
     """Indicator rows of a binary tree: all items, each half, each quarter, …, each item."""
-    num_items = checks.positive_integer("num_items", num_items)
     depth = num_items.bit_length() - 1
     if num_items != 2**depth:
         raise ValueError(f"num_items: expected a power of two for a tree, got {num_items}")
@@ -33,7 +32,6 @@ def _tree(num_items: int) -> Float[np.ndarray, "rows items"]:
 
 def _ring(num_items: int) -> Float[np.ndarray, "rows items"]:
     """Items on a ring: a row of ones, then a bump shifted around the ring, twice (MHS Fig. 3)."""
-    num_items = checks.positive_integer("num_items", num_items)
     if num_items < 4 or num_items % 2:
         raise ValueError(f"num_items: expected an even number from 4 for a ring, got {num_items}")
     rise = np.linspace(0, 1, num_items // 2)
@@ -44,17 +42,13 @@ def _ring(num_items: int) -> Float[np.ndarray, "rows items"]:
 
 def _cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
     """A tree with pairs drawn across quarters: {0, 2}, {1, 3}, {4, 6}, {5, 7} (MHS Fig. 3)."""
-    num_items = checks.positive_integer("num_items", num_items)
     if num_items < 4:
-        raise ValueError(
-            f"num_items: expected at least 4 for a cross-cutting tree, got {num_items}"
-        )
+        raise ValueError(f"num_items: expected at least 4 for a cross-cut tree, got {num_items}")
     rows = _tree(num_items)
     order = np.arange(num_items).reshape(-1, 2, 2).swapaxes(1, 2).ravel()
     first = num_items // 2 - 1  # rows above the pairs: 1 + 2 + … + n/4
-    rows[first : first + num_items // 2] = rows[first : first + num_items // 2][
-        :, np.argsort(order)
-    ]
+    pairs = slice(first, first + num_items // 2)
+    rows[pairs] = rows[pairs][:, np.argsort(order)]
     return rows
 
 
@@ -79,11 +73,12 @@ def structure(name: str | Numbers, num_items: int) -> Float[np.ndarray, "rows it
         ValueError: an unknown name, a number of items that it cannot have, or rows without one
             column per item.
     """
-    return _rows("name", name, checks.positive_integer("num_items", num_items))
+    return _rows("name", name, num_items)
 
 
 def _rows(argument: str, given: str | Numbers, num_items: int) -> Float[np.ndarray, "rows items"]:
     """Return the rows of a structure that was given as ``argument``."""
+    num_items = checks.positive_integer("num_items", num_items)
     if isinstance(given, str):
         if given not in STRUCTURES:
             raise ValueError(f"{argument}: expected one of {sorted(STRUCTURES)}, got {given!r}")
@@ -98,10 +93,8 @@ def _rows(argument: str, given: str | Numbers, num_items: int) -> Float[np.ndarr
 
 def semantic(structure: str | Numbers = "tree", num_items: int = 8) -> Task:
     """One-hot items with structured properties: X = I, Y the structure's rows (MHS Fig. 7)."""
-    return Task(
-        np.eye(checks.positive_integer("num_items", num_items)),
-        _rows("structure", structure, num_items),
-    )
+    rows = _rows("structure", structure, num_items)
+    return Task(np.eye(num_items), rows)
 
 
 def contextual(
@@ -127,19 +120,27 @@ def contextual(
             per item.
     """
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
-    num_items = checks.positive_integer("num_items", num_items)
     structures = ["tree"] * num_contexts if structures is None else structures
     checks.several("structures", structures, num_contexts)
     blocks = [_rows("structures", structure, num_items) for structure in structures]
+    shared = np.tile(_rows("common", common, num_items), num_contexts)
     items = np.tile(np.eye(num_items), num_contexts)
     contexts = np.repeat(np.eye(num_contexts), num_items, axis=1)
-    targets = np.tile(_rows("common", common, num_items), num_contexts)
-    for context, block in enumerate(blocks):
-        targets = np.vstack([targets, np.kron(np.eye(num_contexts)[context], block)])
+    own = [np.kron(here, block) for here, block in zip(np.eye(num_contexts), blocks, strict=True)]
     return Task(
         np.vstack([items, contexts]),
-        targets,
-        labels=tuple(
-            f"item {i}, context {c}" for c in range(num_contexts) for i in range(num_items)
-        ),
+        np.vstack([shared, *own]),
+        labels=[f"item {i}, context {c}" for c in range(num_contexts) for i in range(num_items)],
     )
+
+
+def digits() -> Task:
+    """Return scikit-learn's 1797 handwritten digits: pixels (64, P) in 0 … 1, one-hot targets.
+
+    The set is part of scikit-learn: nothing is fetched. Labels name the digit of each sample; a
+    picture is a column of the inputs as 8 × 8, row by row.
+    """
+    from sklearn.datasets import load_digits  # here, as its import takes a second
+
+    found = load_digits()
+    return Task(found.data.T / 16, np.eye(10)[found.target].T, labels=found.target)

@@ -63,13 +63,10 @@ class Task:
         checks.instance("node_rows", node_rows, Mapping | None)
         most_rows = max(len(inputs), len(targets))
         for node, rows in (node_rows or {}).items():
-            if not isinstance(rows, slice) or not 0 < len(range(most_rows)[rows]):
+            within = isinstance(rows, slice) and (rows.stop or 0) <= most_rows
+            if not within or not range(most_rows)[rows]:
                 raise ValueError(
-                    f"node_rows[{node!r}]: expected a slice of the data's rows, got {rows!r}"
-                )
-            if (rows.stop or 0) > most_rows:
-                raise ValueError(
-                    f"node_rows[{node!r}]: expected rows below {most_rows}, got {rows!r}"
+                    f"node_rows[{node!r}]: expected a slice of {most_rows} rows, got {rows!r}"
                 )
         labels = _names(labels, inputs.shape[1])
         _fill(self, inputs, targets, dict(node_rows or {}) or None, labels)
@@ -105,9 +102,8 @@ class Task:
 
     def _with(self, inputs: Numbers, targets: Numbers, labels: Sequence[str] | None) -> "Task":
         """Return the task of other samples whose rows belong to the same nodes."""
-        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
-        targets = checks.finite_array("targets", targets, 2, "(N_out, P)")
-        return _fill(object.__new__(Task), inputs, targets, self.node_rows, labels)
+        arrays = jnp.asarray(inputs), jnp.asarray(targets)
+        return _fill(object.__new__(Task), *arrays, self.node_rows, labels)
 
     @property
     def num_samples(self) -> int:
@@ -127,11 +123,10 @@ class Task:
             ValueError: an index outside of the samples, a mask of the wrong length, or no sample.
         """
         columns = _sample_indices(columns, self.num_samples)
-        inputs, targets, labels = self.inputs[:, columns], self.targets[:, columns], self.labels
-        if labels is not None:
-            traced = isinstance(columns, jax.core.Tracer)
-            labels = None if traced else tuple(labels[index] for index in columns)
-        return _fill(object.__new__(Task), inputs, targets, self.node_rows, labels)
+        labels = None
+        if self.labels is not None and not isinstance(columns, jax.core.Tracer):
+            labels = tuple(self.labels[index] for index in columns)
+        return self._with(self.inputs[:, columns], self.targets[:, columns], labels)
 
 
 def with_ones(task: Task) -> Task:
@@ -144,7 +139,7 @@ def with_ones(task: Task) -> Task:
     if task.node_rows is not None:
         raise ValueError(f"task: expected one without node_rows, got {dict(task.node_rows)!r:.80}")
     inputs = jnp.concatenate([task.inputs, jnp.ones((1, task.num_samples), task.inputs.dtype)])
-    return _fill(object.__new__(Task), inputs, task.targets, None, task.labels)
+    return task._with(inputs, task.targets, task.labels)
 
 
 def _sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray | Array:

@@ -106,11 +106,10 @@ def _by_neuron(gates: Mapping, node: Node, neurons: int) -> Any:
 
 
 def _as_graph(network: Any, values: Any) -> tuple[GatedNetwork, Any]:
-    """Return a gated network and its list by edge; of a linear one, a graph without gates."""
+    """Return a gated network as it is, a linear one as a graph without gates."""
     checks.instance("network", network, GatedNetwork | LinearNetwork)
     if isinstance(network, GatedNetwork):
-        matrices = isinstance(values, Sequence) and any(np.ndim(value) == 2 for value in values)
-        return network, network._by_edge(values) if matrices else values
+        return network, values
     nodes = [f"layer {index}" for index in range(len(network.sizes))]
     edges = list(zip(nodes[:-1], nodes[1:], strict=True))
     if isinstance(values, Sequence):

@@ -249,15 +249,3 @@ def test_what_cannot_be_reduced_is_named(changes, words):
     arguments = {"network": NETWORK, "task": TASK, "scale": WEIGHTS} | changes
     with pytest.raises(BAD_INPUT, match=words):
         theory.reduced_network(**arguments)
-
-
-def test_layers_of_hidden_nodes_side_by_side_are_weights_by_edge():
-    network, task, weights = random_case(0)
-    edges = [network.graph.path_edges(path) for path in network.graph.paths]
-    first = jnp.concatenate([weights[into] for into, _ in edges])
-    second = jnp.concatenate([weights[out] for _, out in edges], axis=1)
-    times = np.linspace(0, 20, 5)
-    np.testing.assert_array_equal(
-        theory.predict_losses(network, task, [first, second], times),
-        theory.predict_losses(network, task, weights, times),
-    )

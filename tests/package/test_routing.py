@@ -123,7 +123,7 @@ def test_strengths_of_the_descent_are_those_of_the_trained_weights():
 
 def test_orthogonal_weights_have_one_singular_value():
     task = tasks.routing(3)
-    weights = networks.routing_network(task, 3, 16).init_orthogonal(KEY, 0.2)
+    weights = networks.routing_network(task, 3, 16).init_orthogonal(0.2, key=KEY)
     for matrix in weights.values():
         np.testing.assert_allclose(jnp.linalg.svd(matrix, compute_uv=False), 0.2, rtol=1e-10)
 

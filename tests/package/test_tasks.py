@@ -1,5 +1,8 @@
 """Tasks: facts of the papers, selection of samples, bad input."""
 
+import subprocess
+import sys
+
 import jax
 import numpy as np
 import pytest
@@ -70,6 +73,20 @@ def test_contextual_takes_arrays():
     task = tasks.contextual(2, 2, [block, "tree"], common=block)
     np.testing.assert_array_equal(task.targets[3:6, :2], block)
     np.testing.assert_array_equal(task.targets[:3, 2:], block)
+
+
+def test_digits_are_pixels_and_classes():
+    digits = tasks.digits()
+    assert digits.inputs.shape == (64, 1797) and digits.targets.shape == (10, 1797)
+    assert 0 <= digits.inputs.min() and digits.inputs.max() == 1
+    assert np.unique(digits.targets).tolist() == [0, 1]
+    assert digits.labels[0] == str(int(np.argmax(digits.targets[:, 0])))
+
+
+def test_importing_tasks_leaves_scikit_learn_alone():
+    asked = "import sys, mdsgdln.tasks; print('sklearn' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
+    assert answer.stdout.strip() == "False", answer.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 As in ``digit_routes`` every domain is given in coordinates in which all domains are alike, which
 permuted pixels and permuted labels leave exactly as they are. The pictures are no part of the
-repository: ``MNIST`` names the folder that ``tasks.mnist`` reads.
+repository: ``MNIST`` names the folder in which they are.
 """
 
-import os
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from mdsgdln import sweeps, tasks
 from mdsgdln_book.experiments.digit_routes import initial_weights, moments
-from mdsgdln_book.experiments.pictures import available
+from mdsgdln_book.experiments.pictures import available, mnist
 from mdsgdln_book.tables import Table
 
 NUM_DOMAINS, NUM_TRAIN = 100, 60_000
@@ -36,7 +35,7 @@ class Projected(NamedTuple):
 @cache
 def pictures() -> Projected:
     """Return MNIST, split into its own training and test set."""
-    whole = tasks.mnist(os.environ["MNIST"])
+    whole = mnist()
     train, test = (whole.take(part) for part in np.split(np.arange(70_000), [NUM_TRAIN]))
     found = moments(train, test)
     used = found.variances > VARIANCE

@@ -2,6 +2,7 @@
 
 import os
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -77,17 +78,28 @@ def prepare(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
 def load(kind: str) -> Data:
     """Return the data of a task.
 
-    ``"mnist"`` is the plain task on pictures of MNIST, from the folder that ``MNIST`` names.
+    ``"mnist"`` is the plain task on as many pictures of MNIST as scikit-learn has digits.
     """
     if kind == "mnist":
-        return prepare(mnist(), NUM_TRAIN, "plain")
+        whole, number = mnist(), tasks.digits().num_samples
+        chosen = np.random.default_rng(0).permutation(whole.num_samples)[:number]
+        return prepare(whole.take(chosen), NUM_TRAIN, "plain")
     return prepare(tasks.digits(), NUM_TRAIN if kind == "plain" else NUM_ASKED, kind)
 
 
 def mnist() -> tasks.Task:
-    """Return as many pictures of MNIST as scikit-learn has digits, drawn at random."""
-    whole, number = tasks.mnist(os.environ["MNIST"]), tasks.digits().num_samples
-    return whole.take(np.random.default_rng(0).permutation(whole.num_samples)[:number])
+    """Return MNIST, its 10 000 test pictures last: pixels (784, P) in 0 … 1, one-hot targets.
+
+    Its four original files are unpacked in the folder that ``MNIST`` names; entries follow a header
+    of 16 bytes in those of pictures, of 8 in those of labels.
+    """
+
+    def entries(kind, header):
+        files = (Path(os.environ["MNIST"], f"{part}-{kind}-ubyte") for part in ("train", "t10k"))
+        return np.concatenate([np.fromfile(file, np.uint8, offset=header) for file in files])
+
+    pixels, digits = entries("images-idx3", 16).reshape(-1, 784), entries("labels-idx1", 8)
+    return tasks.Task(pixels.T / 255, np.eye(10)[digits].T)
 
 
 def available() -> bool:

@@ -12,6 +12,7 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.networks.network import _check_gate, _columns_by, _gaussian
 from mdsgdln.tasks import Task
+from mdsgdln.tasks.task import _rows_of
 
 TRANSPOSED = {"torch": False, "flax": True, "sklearn": True}  # stored as (in, out)
 SAME = 1e-4  # of the largest output: single precision is a hundred times finer
@@ -154,9 +155,7 @@ def from_weights(
     PyTorch's ``Linear.weight`` is (out, in), and so is that of Equinox (``"torch"``); a kernel of
     Flax is (in, out), and so are the ``coefs_`` of scikit-learn. A bias of the first layer becomes
     the last column of W₁, so that the inputs need a last row of ones: ``tasks.with_ones(task)``.
-    Its gradient is that column's, so that both networks learn alike. A later bias, as of the
-    *outputs*, is refused unless it is zero: switch it off, or keep it at zero. A hidden neuron that
-    reads only the input of ones would give the same outputs, but not learn as a bias does.
+    A later bias, as of the *outputs*, is refused unless it is zero.
 
     The weights do not tell which activation they were trained with. ``check`` does: this network's
     outputs have to be those of the framework.
@@ -210,13 +209,11 @@ def from_weights(
 def _first_bias(biases: Sequence[Any], layers: list[Array]) -> Array | None:
     """Return the bias of the first layer, or raise ``ValueError`` if a later one is not zero."""
     checks.several("biases", biases, len(layers))
-    found: list[Array | None] = [None] * len(layers)
-    for index, (bias, layer) in enumerate(zip(biases, layers, strict=True)):
-        if bias is None:
-            continue
+    given = {index: bias for index, bias in enumerate(biases) if bias is not None}
+    for index, bias in given.items():
         name = f"biases[{index}]"
-        bias = checks.finite_array(name, checks.plain(bias), 1, "(neurons,)")
-        checks.of_shape(name, bias, (len(layer),))
+        given[index] = bias = checks.finite_array(name, checks.plain(bias), 1, "(neurons,)")
+        checks.of_shape(name, bias, (len(layers[index]),))
         if index and bias.any():
             raise ValueError(
                 f"{name}: expected zeros or None after the first layer, got up to "
@@ -224,8 +221,7 @@ def _first_bias(biases: Sequence[Any], layers: list[Array]) -> Array | None:
                 "hidden neuron that reads only the input of ones gives the same outputs, but "
                 "does not learn as a bias does"
             )
-        found[index] = bias
-    return found[0]
+    return given.get(0)
 
 
 def _compare(
@@ -238,10 +234,8 @@ def _compare(
     if ones:
         inputs = jnp.column_stack([inputs, jnp.ones(len(inputs))])
     found = network.apply(weights, inputs.T).T
-    outputs = checks.real_array("check[1]", checks.plain(check[1]), "(P, N_out) or (P,)")
-    outputs = outputs[:, None] if outputs.ndim == 1 else outputs
+    outputs = _rows_of("check[1]", check[1])
     checks.of_shape("check[1]", outputs, found.shape)
-    checks.finite("check[1]", outputs)
     largest = float(jnp.abs(outputs).max())
     if not largest:
         raise ValueError("check[1]: expected an output that is not zero: zeros fit any activation")

@@ -81,16 +81,13 @@ def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndar
         return [data] * num_domains
     checks.several(name, maps, num_domains)
     maps = [np.asarray(checks.finite_array(name, each, 2, "(rows, N)")) for each in maps]
-    for each in maps:
-        if each.shape[1] != len(data):
-            raise ValueError(f"{name}: expected {len(data)} columns, got {each.shape}")
+    if any(each.shape[1] != len(data) for each in maps):
+        shapes = [each.shape for each in maps]
+        raise ValueError(f"{name}: expected {len(data)} columns each, got shapes {shapes!r:.80}")
     return [each @ data for each in maps]
 
 
 def _rows(kind: str, blocks: Sequence[np.ndarray]) -> dict[object, slice]:
     """Return {node: rows} of blocks stacked one below the other."""
     ends = np.cumsum([0, *map(len, blocks)]).tolist()
-    return {
-        f"{kind} {index}": slice(*span)
-        for index, span in enumerate(zip(ends[:-1], ends[1:], strict=True))
-    }
+    return {f"{kind} {i}": slice(ends[i], ends[i + 1]) for i in range(len(blocks))}

@@ -87,9 +87,7 @@ class Task:
                 a wrong number of labels.
         """
         inputs = checks.finite_array("X", checks.plain(X), 2, "(P, N_in)")
-        targets = checks.real_array("Y", checks.plain(Y), "(P, N_out) or (P,)")
-        targets = targets[:, None] if targets.ndim == 1 else targets
-        targets = checks.finite_array("Y", targets, 2, "(P, N_out) or (P,)")
+        targets = _rows_of("Y", Y)
         if len(inputs) != len(targets):
             raise ValueError(f"Y: expected one row per row of X, {len(inputs)}, got {len(targets)}")
         labels = _names(labels, len(inputs))
@@ -102,7 +100,8 @@ class Task:
 
     def _with(self, inputs: Numbers, targets: Numbers, labels: Sequence[str] | None) -> "Task":
         """Return the task of other samples whose rows belong to the same nodes."""
-        arrays = jnp.asarray(inputs), jnp.asarray(targets)
+        with jax.ensure_compile_time_eval():  # data stay known inside a compiled function
+            arrays = jnp.asarray(inputs), jnp.asarray(targets)
         return _fill(object.__new__(Task), *arrays, self.node_rows, labels)
 
     @property
@@ -113,11 +112,9 @@ class Task:
     def take(self, columns: Numbers | slice) -> "Task":
         """Return the task of the samples ``columns`` alone: indices, a slice or a Boolean mask.
 
-        Gates that a network stores belong to the columns of the task that it was made for: take the
-        same of the network, ``network.take(columns)``. Samples in another order, as many as before,
-        would meet the gates of others without an error.
-
-        Traced indices, as of a batch, are not checked, and their samples have no labels.
+        Take the same of a network that stores gates, ``network.take(columns)``: samples in another
+        order, as many as before, would meet the gates of others without an error. Traced indices,
+        as of a batch, are not checked, and their samples have no labels.
 
         Raises:
             ValueError: an index outside of the samples, a mask of the wrong length, or no sample.
@@ -140,6 +137,13 @@ def with_ones(task: Task) -> Task:
         raise ValueError(f"task: expected one without node_rows, got {dict(task.node_rows)!r:.80}")
     inputs = jnp.concatenate([task.inputs, jnp.ones((1, task.num_samples), task.inputs.dtype)])
     return task._with(inputs, task.targets, task.labels)
+
+
+def _rows_of(name: str, outputs: Any) -> Float[Array, "P N_out"]:
+    """Return outputs (P, N_out), or (P,) of a single one, as rows, or raise ``ValueError``."""
+    array = checks.real_array(name, checks.plain(outputs), "(P, N_out) or (P,)")
+    array = array[:, None] if array.ndim == 1 else array
+    return checks.finite_array(name, array, 2, "(P, N_out) or (P,)")
 
 
 def _sample_indices(columns: Numbers | slice, num_samples: int) -> np.ndarray | Array:

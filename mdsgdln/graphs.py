@@ -95,12 +95,11 @@ class Graph:
     @cached_property
     def order(self) -> tuple[Node, ...]:
         """Every node after all of its sources."""
-        sources = {
-            node: [source for source, target in self.edges if target == node]
-            for node, _ in self.sizes
-        }
+        sorter = TopologicalSorter(dict.fromkeys(self.neurons, ()))
+        for source, target in self.edges:
+            sorter.add(target, source)
         try:
-            return tuple(TopologicalSorter(sources).static_order())
+            return tuple(sorter.static_order())
         except CycleError as error:
             raise ValueError(
                 f"edges: expected no cycle, got one through {error.args[1]!r}"

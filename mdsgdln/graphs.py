@@ -57,15 +57,14 @@ class Graph:
             raise ValueError(
                 f"edges: expected (source, target) pairs, got {edges!r:.80}"
             ) from error
-        for edge in edges:
-            for node in edge:
-                if node not in sizes:
-                    raise ValueError(f"edges: expected nodes of sizes, got {node!r} in {edge!r}")
         if not edges or len(set(edges)) != len(edges):
             raise ValueError(f"edges: expected at least one, each once, got {edges!r:.80}")
-        for node in sizes:
-            if not any(node in edge for edge in edges):
-                raise ValueError(f"sizes: expected every node on an edge, got {node!r} on none")
+        unknown = set().union(*edges) - set(sizes)
+        if unknown:
+            raise ValueError(f"edges: expected nodes of sizes, got {unknown!r:.80}")
+        idle = set(sizes).difference(*edges)
+        if idle:
+            raise ValueError(f"sizes: expected every node on an edge, got {idle!r:.80} on none")
         graph = cls(tuple((node, int(size)) for node, size in sizes.items()), edges)
         _ = graph.order  # raises where there is a cycle
         return graph

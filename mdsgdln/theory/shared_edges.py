@@ -145,7 +145,7 @@ def _decoupled(network: GatedNetwork, task: Task, starts) -> ReducedNetwork:
         ValueError: paths whose modes do not decouple, so that there is no reduction.
     """
     graph, rows, bases = network.graph, network.graph.node_rows, _node_modes(network, task)
-    num_modes = next(iter(bases.values())).shape[1]
+    num_modes: int = next(iter(bases.values())).shape[1]
     sizes = [(node, size if node in rows else num_modes) for node, size in graph.sizes]
     bases = {node: bases.get(node, np.eye(size, num_modes)) for node, size in sizes}
     narrow = network._on_graph(Graph(tuple(sizes), graph.edges, graph.rows))
@@ -156,7 +156,7 @@ def _decoupled(network: GatedNetwork, task: Task, starts) -> ReducedNetwork:
     )
     small = Graph(tuple((node, num_modes) for node, _ in sizes), graph.edges)
     strengths = _starts_of(starts, dict.fromkeys(graph.edges, num_modes))
-    weights = {edge: jnp.diag(strength) for edge, strength in strengths.items()}
+    weights = {edge: jnp.diag(strengths[edge]) for edge in graph.edges}
     return ReducedNetwork(network._on_graph(small), weights, Task(inputs, targets))
 
 

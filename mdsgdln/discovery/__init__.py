@@ -3,35 +3,36 @@
 A neuron is *on* for a sample where its activity is above zero. Neurons whose rows are alike are a
 kind, and its gate is what most of them do. Neurons are rows everywhere, samples or trials columns.
 
-``activity_by_condition`` averages single trials, ``find`` says which kinds there are and how sure
-they are, ``discover`` returns their gates alone, and ``cluster`` those of a given number.
+``activity_by_condition`` averages single trials. ``find`` says how many kinds there are, if any,
+and how sure they are; ``discover`` returns its gates alone. ``k_means_gates`` takes any number of
+kinds that it is given and doubts nothing: it is the algorithm of the paper, to compare with.
 """
 
 from mdsgdln.discovery.clusters import (
     SMALLEST_SHARE,
-    CommonPatterns,
-    cluster,
+    Patterns,
     common_patterns,
     disagreement,
     importance,
+    k_means_gates,
 )
 from mdsgdln.discovery.found import Found, discover, find
 from mdsgdln.discovery.recordings import Recording, activity_by_condition
 from mdsgdln.discovery.repetition import MOST_PATHWAYS
 
 __all__ = [
-    "CommonPatterns",
     "Found",
     "MOST_PATHWAYS",
+    "Patterns",
     "Recording",
     "SMALLEST_SHARE",
     "activity_by_condition",
-    "cluster",
     "common_patterns",
     "disagreement",
     "discover",
     "find",
     "importance",
+    "k_means_gates",
 ]
 
 

@@ -1,7 +1,7 @@
 """The kinds of neurons in a recording, and how sure each neuron's is."""
 
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +9,9 @@ from jaxtyping import Float, Int
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
-from mdsgdln.discovery.clusters import checked, distinct, gates_of, held
-from mdsgdln.discovery.labels import in_words
-from mdsgdln.discovery.recordings import Recording
-from mdsgdln.discovery.repetition import Clustering, clusterings, number_of_kinds, why_none
-from mdsgdln.discovery.resampling import certainty, nearest
+from mdsgdln.discovery.clusters import Patterns, checked, distinct, rounded
+from mdsgdln.discovery.recordings import Recording, entries, listed
+from mdsgdln.discovery.repetition import certainty, clusterings, nearest, number_of_kinds, why_none
 
 SURE = 0.95  # hardly a neuron without a kind is so sure
 FEW_CONDITIONS, FEW_NEURONS, FEW_TRIALS = 8, 50, 8
@@ -26,18 +24,15 @@ class Found:
     Attributes:
         gates: 0 or 1, shape (K, P), the largest first.
         gate_of: index of each neuron's gate, the nearest one, shape (neurons,); −1 if never on.
-        sure: share of the resampled recordings in which the neuron has the same gate again, shape
-            (neurons,); NaN if there are no kinds. Trials are resampled where there are several of
-            each condition, else neurons. Take a neuron to be of its kind from 0.95 on.
+        sure: share of recordings of resampled trials, or of neurons where there are no trials, in
+            which the neuron has the same gate again, shape (neurons,); NaN if there are no kinds.
+            Take a neuron to be of its kind from 0.95 on.
         shares: of the weight, of each gate, shape (K,).
-        agreement: {number of clusters: share of the entries of the gates that repetitions agree
-            on, matched row to row}.
-        silhouette: {number of clusters: how much nearer neurons are to their own gate than to the
-            next one, 1 − a/b in the mean}.
+        agreement: {number of clusters: share of the entries that repetitions agree on}.
+        silhouette: {number of clusters: mean of 1 − (distance to own gate) / (to the next one)}.
         null: {number of clusters: the silhouette that kinds have to exceed}.
         halves: agreement of the gates of two halves, of the trials or else of the neurons.
-        reason: why there are no kinds, in words; empty if there are. If there are none, ``gates``
-            is what most neurons do.
+        reason: why there are no kinds, in words, and ``gates`` is what most neurons do; else empty.
         caveats: what the recording is too small or too one-sided to tell; warned of, too.
         activity: as it was given, shape (neurons, P).
         neurons: their names as in the ``Recording``, or their indices.
@@ -70,8 +65,9 @@ class Found:
         If labels are tuples and the gate depends on one of their entries alone, its values say it.
         """
         names = self.conditions or range(self.gates.shape[1])
-        words = [in_words(gate, names) for gate in self.gates]
-        return [f"gate {index}: {text}" for index, text in enumerate(words, 1)]
+        return [
+            f"gate {index}: {in_words(gate, names)}" for index, gate in enumerate(self.gates, 1)
+        ]
 
     def __repr__(self) -> str:
         neurons, conditions = self.activity.shape
@@ -79,8 +75,9 @@ class Found:
         lines = [
             f"{neurons} neurons (rows) in {conditions} conditions (columns): {verdict}",
             self.reason or f"halves agree on {self.halves:.0%} of the entries of the gates",
+            "",
+            f"gate  on for  neurons  share  sure (≥ {SURE:.0%})",
         ]
-        lines += ["", f"gate  on for  neurons  share  sure (≥ {SURE:.0%})"]
         for index, (gate, share) in enumerate(zip(self.gates, self.shares, strict=True)):
             own = self.gate_of == index
             sure = str((self.sure[own] >= SURE).sum()) if self.repeatable else "–"
@@ -88,37 +85,39 @@ class Found:
             lines.append(f"{row} {sure:>5}")
         lines += ["", "on for", *self.on_for] if self.conditions else []
         lines += ["", "clusters  agreement  silhouette  null"]
-        lines += [
-            f"{number:8d} {self.agreement[number]:10.1%} {self.silhouette[number]:11.2f} "
-            f"{self.null[number]:5.2f}"
-            for number in self.agreement
-        ]
+        for number, agreement in self.agreement.items():
+            row = f"{number:8d} {agreement:10.1%} {self.silhouette[number]:11.2f}"
+            lines.append(f"{row} {self.null[number]:5.2f}")
         return "\n".join([*lines, *([""] if self.caveats else []), *self.caveats])
+
+
+def in_words(gate: Int[np.ndarray, " P"], names: Sequence[Hashable]) -> str:
+    """Return the conditions in which a gate is on, in words.
+
+    If labels are tuples and the gate depends on one of their entries alone, the values of this
+    entry say it. Otherwise the conditions are listed, or those that are missing if they are fewer.
+    """
+    on = [name for name, entry in zip(names, gate, strict=True) if entry]
+    off = [name for name, entry in zip(names, gate, strict=True) if not entry]
+    if not off:
+        return "all"
+    for position in range(min(len(entries(name)) for name in names)):
+        values, others = ({entries(name)[position] for name in part} for part in (on, off))
+        if len(values) < len(on) and not values & others:
+            return listed(sorted(values))
+    return f"all but {listed(off)}" if len(off) < len(on) else listed(on)
 
 
 def discover(
     activity: Numbers | Recording, weights: Numbers | None = None
 ) -> Int[np.ndarray, "K P"]:
-    """Return the gates of ``find`` alone: those of recorded neurons, without being told how many.
+    """Return the gates of ``find`` alone.
 
-    Args:
-        activity: as in ``find``: neurons are rows, samples are columns.
-        weights: as in ``find``.
-
-    Returns:
-        gates, 0 or 1, shape (K, P): one distinct, non-empty row per pathway, those that are on for
-        the most samples first. A single one where there are no kinds.
-
-    Raises:
-        ValueError: as ``find``.
-
-    Warns:
-        UserWarning: as ``find``.
+    They are 0 or 1, shape (K, P): one distinct, non-empty row per kind, those that are on for the
+    most samples first; a single one where there are no kinds. Arguments, errors and warnings are
+    those of ``find``.
     """
-    recording, activity, weights = _read(activity, weights)
-    gates, _ = _chosen(activity, weights, complete=False)
-    _warn("discover", _caveats(recording, activity, weights, gates))
-    return gates
+    return find(activity, weights, resamples=1).gates
 
 
 def find(
@@ -130,7 +129,8 @@ def find(
     at ½, are the gates. A gate counts if it holds a twentieth of the weight.
 
     1. *Which numbers repeat?* (Stability of clusters.) Seven clusterings weigh each pattern by half
-       to one and a half. The one most like the others must agree with them on all entries.
+       to one and a half. The one most like the others has to agree with them on 99.8 % of the
+       entries.
     2. *Which of them are kinds?* The silhouette has to exceed that of surrogates without kinds by
        two standard deviations: Gaussians with the same correlations between samples, cut where they
        are as often on (the elliptical null of the ePAIRS test). Above 0.8 nothing is compared.
@@ -140,12 +140,10 @@ def find(
     The answer depends neither on the order of the neurons nor on random numbers from outside.
 
     Args:
-        activity: of neurons (rows) for samples (columns), shape (neurons, P): binary or real,
-            several recordings stacked if there are several. On where above zero. Or what
-            ``activity_by_condition`` returns, whose trials have neurons as rows, too.
-        weights: importance of each neuron, shape (neurons,), as from ``importance``. If not given,
-            a neuron counts by how active it is, its mean activity above zero, or all alike where
-            activity is binary.
+        activity: shape (neurons, P), binary or real, several recordings stacked if there are
+            several; on where above zero. Or what ``activity_by_condition`` returns.
+        weights: importance of each neuron, shape (neurons,), as from ``importance``; if not given,
+            its mean activity above zero, or all alike where activity is binary.
         resamples: recordings drawn to say how sure a neuron's gate is.
 
     Raises:
@@ -158,23 +156,30 @@ def find(
             neurons, conditions or trials that they may be none, or another number.
     """
     resamples = checks.positive_integer("resamples", resamples)
-    recording, activity, weights = _read(activity, weights)
-    gates, of_each = _chosen(activity, weights, complete=True)
-    caveats = _caveats(recording, activity, weights, gates)
-    _warn("find", caveats)
-    reason = "" if len(gates) > 1 else why_none(of_each)
+    recording = activity if isinstance(activity, Recording) else None
+    activity, counted = checked(recording.activity if recording else activity, weights)
+    if weights is None and len(np.unique(activity[activity > 0])) > 1:
+        counted = np.maximum(activity, 0).mean(axis=1)
+    patterns = distinct(activity, counted)
+    num_neurons = int(((activity > 0).any(axis=1) & (counted > 0)).sum())
+    of_each = clusterings(patterns, num_neurons)
+    number = number_of_kinds(of_each)
+    gates = _common(patterns) if number is None else of_each[number].gates
+    caveats = _caveats(recording, activity, num_neurons, gates)
+    if caveats:
+        warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
     gate_of = nearest(activity, gates)
-    sure, halves = certainty(recording, activity, weights, gates, gate_of, resamples)
+    sure, halves = certainty(recording, activity, counted, gates, gate_of, resamples)
     return Found(
         gates=gates,
         gate_of=gate_of,
-        sure=np.full(len(sure), np.nan) if reason else sure,
-        shares=held(gates, *distinct(activity, weights)),
+        sure=np.full(len(sure), np.nan) if number is None else sure,
+        shares=patterns.held(gates),
         agreement={number: 1 - each.mismatch for number, each in of_each.items()},
         silhouette={number: each.silhouette for number, each in of_each.items()},
         null={number: each.needed for number, each in of_each.items()},
         halves=halves,
-        reason=reason,
+        reason=why_none(of_each) if number is None else "",
         caveats=caveats,
         activity=activity,
         neurons=recording.neurons if recording else tuple(range(len(activity))),
@@ -182,38 +187,18 @@ def find(
     )
 
 
-def _read(
-    given: Numbers | Recording, weights: Numbers | None
-) -> tuple[Recording | None, Float[np.ndarray, "neurons P"], Float[np.ndarray, " neurons"]]:
-    """Return recording, activity, and weights, which are how active neurons are if not given."""
-    recording = given if isinstance(given, Recording) else None
-    activity, counted = checked(given.activity if isinstance(given, Recording) else given, weights)
-    graded = len(np.unique(activity[activity > 0])) > 1
-    if weights is None and graded:
-        counted = np.maximum(activity, 0).mean(axis=1)
-    return recording, activity, counted
-
-
-def _chosen(
-    activity: np.ndarray, weights: np.ndarray, complete: bool
-) -> tuple[Int[np.ndarray, "K P"], dict[int, Clustering]]:
-    """Return the gates, and the clustering into each number of clusters."""
-    patterns, shares = distinct(activity, weights)
-    on = (activity > 0).any(axis=1) & (weights > 0)
-    of_each = clusterings(patterns, shares, int(on.sum()), complete)
-    number = number_of_kinds(of_each)
-    if number is not None:
-        return of_each[number].gates, of_each
-    common = gates_of(shares[None, :] @ patterns)
-    return common if len(common) else patterns[[shares.argmax()]].astype(int), of_each
+def _common(patterns: Patterns) -> np.ndarray:
+    """Return the gate of all neurons together: what most do, or else the commonest pattern."""
+    common = rounded(patterns.shares[None, :] @ patterns.gates)
+    return common if len(common) else patterns.gates[[patterns.shares.argmax()]].astype(int)
 
 
 def _caveats(
-    recording: Recording | None, activity: np.ndarray, weights: np.ndarray, gates: np.ndarray
+    recording: Recording | None, activity: np.ndarray, neurons: int, gates: np.ndarray
 ) -> tuple[str, ...]:
     """Return what the recording is too small, or too one-sided, to tell."""
-    neurons = int(((activity > 0).any(axis=1) & (weights > 0)).sum())
     conditions, kinds, said = activity.shape[1], len(gates) > 1, []
+    trials = recording.fewest_trials if recording else FEW_TRIALS
     if conditions > len(activity):
         said.append(
             f"More conditions ({conditions}) than neurons ({len(activity)}): neurons are rows and "
@@ -225,11 +210,10 @@ def _caveats(
             f"than {FEW_NEURONS} neurons, or with {FEW_CONDITIONS} conditions or fewer, kinds are "
             "also found where there are none, and their number is often wrong."
         )
-    if kinds and recording is not None and recording.fewest_trials < FEW_TRIALS:
+    if kinds and trials < FEW_TRIALS:
         said.append(
-            f"{recording.fewest_trials} trials of a condition: from fewer than {FEW_TRIALS} the "
-            "same gates may come back and yet miss a kind, such as neurons that are on everywhere, "
-            "or count one twice."
+            f"{trials} trials of a condition: from fewer than {FEW_TRIALS} the same gates may come "
+            "back and yet miss a kind, such as neurons that are on everywhere, or count one twice."
         )
     if not kinds and gates.all():
         said.append(
@@ -237,8 +221,3 @@ def _caveats(
             "tells them apart. Subtract a baseline, or a threshold such as each neuron's mean."
         )
     return tuple(said)
-
-
-def _warn(function: str, caveats: tuple[str, ...]) -> None:
-    if caveats:
-        warnings.warn(f"{function}: {' '.join(caveats)}", stacklevel=3)

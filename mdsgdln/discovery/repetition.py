@@ -1,22 +1,24 @@
-"""How many kinds of neurons: what comes back when a recording is stressed, and no Gaussian has."""
+"""How many kinds of neurons: what comes back when a recording is stressed, and no Gaussian has.
+
+And the same gates once more, from other trials or, where there are none, from other neurons.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from scipy.optimize import linear_sum_assignment
 from scipy.stats import norm
 
 from mdsgdln.discovery.clusters import (
     SMALLEST_SHARE,
+    Patterns,
+    disagreement,
     distances,
     distinct,
-    gates_of,
     k_means,
-    mismatch,
-    noticeable,
-    one_thread,
+    rounded,
 )
-from mdsgdln.discovery.labels import listed
+from mdsgdln.discovery.recordings import Recording, listed
 
 MOST_PATHWAYS = 12
 REPETITIONS = 7  # clusterings that have to agree
@@ -36,42 +38,19 @@ class Clustering(NamedTuple):
         gates: of the repetition most like the others, (K, P).
         mismatch: its mean disagreement with the others.
         silhouette: mean of 1 − (distance to own gate) / (distance to the next one).
-        null: mean and standard deviation of the surrogates' silhouettes; NaN where none are made.
+        needed: the silhouette that kinds have to exceed: that of surrogates, with room.
+        above: standard deviations by which it is above surrogates; ∞ where it is strong.
     """
 
-    gates: Int[np.ndarray, "K P"]
+    gates: np.ndarray
     mismatch: float
     silhouette: float
-    null: tuple[float, float] = (np.nan, np.nan)
+    needed: float
+    above: float
 
-    @property
-    def repeats(self) -> bool:
-        """Whether there are several gates, and the repetitions agree on them."""
-        return len(self.gates) > 1 and self.mismatch <= REPEATABLE
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether there are several gates, and the repetitions agree on them exactly."""
-        return len(self.gates) > 1 and self.mismatch <= EXACT
-
-    @property
-    def above(self) -> float:
-        """Standard deviations by which the silhouette is above surrogates; ∞ where it is strong."""
-        mean, deviation = self.null
-        if self.silhouette > STRONG:
-            return np.inf
-        return (self.silhouette - mean) / max(deviation, 1e-6)
-
-    @property
-    def needed(self) -> float:
-        """The silhouette that kinds have to exceed: that of surrogates, with room."""
-        mean, deviation = self.null
-        return min(mean + APART * deviation, STRONG)
-
-    @property
-    def kinds(self) -> bool:
-        """Whether they repeat exactly, and are farther apart than those of surrogates."""
-        return self.is_exact and self.silhouette > self.needed
+    def repeats(self, up_to: float) -> bool:
+        """Whether there are several gates, and repetitions differ in so few entries."""
+        return len(self.gates) > 1 and self.mismatch <= up_to
 
 
 def number_of_kinds(found: dict[int, Clustering]) -> int | None:
@@ -80,94 +59,90 @@ def number_of_kinds(found: dict[int, Clustering]) -> int | None:
     Of the numbers whose gates repeat exactly it is the one that is farthest above the surrogates,
     of strong ones the last; the next ones follow as long as their gates repeat.
     """
-    kinds = [number for number, clustering in found.items() if clustering.kinds]
+    exact = {number: each for number, each in found.items() if each.repeats(EXACT)}
+    kinds = [number for number, each in exact.items() if each.silhouette > each.needed]
     if not kinds:
         return None
     number = max(kinds, key=lambda k: (found[k].above, k))
-    while number + 1 in found and found[number + 1].repeats:
+    while number + 1 in found and found[number + 1].repeats(REPEATABLE):
         number += 1
     return number
 
 
 def why_none(found: dict[int, Clustering]) -> str:
     """Return which condition for kinds failed in every number of clusters, and by how much."""
-    several = {number: kind for number, kind in found.items() if len(kind.gates) > 1}
-    repeating = {number: kind for number, kind in several.items() if kind.is_exact}
-    if repeating:
-        number, nearest = max(repeating.items(), key=lambda item: item[1].above)
-        return (
-            f"gates repeat with {listed(list(repeating))} clusters, but are no farther apart than "
-            f"without kinds: with {number} the silhouette is {nearest.silhouette:.2f}, and has to "
-            f"exceed {nearest.needed:.2f}"
-        )
-    if several:
-        number, nearest = min(several.items(), key=lambda item: item[1].mismatch)
+    if not found:
+        return "all neurons have one pattern"
+    several = [number for number, each in found.items() if len(each.gates) > 1]
+    if not several:
+        return f"no number of clusters has two gates with {SMALLEST_SHARE:.0%} of the weight each"
+    exact = [number for number in several if found[number].repeats(EXACT)]
+    if not exact:
+        number = min(several, key=lambda number: found[number].mismatch)
         return (
             f"gates do not repeat: with {number} clusters, the best, repetitions agree on "
-            f"{1 - nearest.mismatch:.1%} of the entries, and {1 - EXACT:.1%} are needed"
+            f"{1 - found[number].mismatch:.1%} of the entries, and {1 - EXACT:.1%} are needed"
         )
-    if found:
-        return f"no number of clusters has two gates with {SMALLEST_SHARE:.0%} of the weight each"
-    return "all neurons have one pattern"
-
-
-def clusterings(
-    patterns: np.ndarray, shares: np.ndarray, num_neurons: int, complete: bool
-) -> dict[int, Clustering]:
-    """Return the clustering into each number of clusters.
-
-    Unless ``complete``, surrogates are made only where gates repeat exactly.
-    """
-    found = {}
-    with one_thread():
-        for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns)) + 1):
-            found[num_clusters] = _repeated(patterns, shares, num_clusters)
-        surrogates = _surrogates(patterns, shares, min(num_neurons, MOST_NEURONS))
-        for num_clusters, clustering in found.items():
-            if not (complete or clustering.is_exact):
-                continue
-            apart = [_apart(*surrogate, num_clusters) for surrogate in surrogates]
-            null = float(np.mean(apart)), float(np.std(apart))
-            found[num_clusters] = clustering._replace(null=null)
-    return found
-
-
-def _repeated(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> Clustering:
-    """Cluster several times, each distinct pattern counting by half to one and a half."""
-    rng = np.random.default_rng(num_clusters)
-    stressed = shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(shares)))
-    repeated = [
-        noticeable(
-            gates_of(k_means(patterns, weights, num_clusters, seed, MANY_STARTS)), patterns, shares
-        )
-        for seed, weights in enumerate(stressed)
-    ]
-    table = np.array([[mismatch(gates, others) for others in repeated] for gates in repeated])
-    index = table.sum(axis=1).argmin()
-    return Clustering(
-        repeated[index],
-        float(np.delete(table[index], index).mean()),
-        silhouette(repeated[index], patterns, shares),
+    number = max(exact, key=lambda number: found[number].above)
+    return (
+        f"gates repeat with {listed(exact)} clusters, but are no farther apart than without kinds: "
+        f"with {number} the silhouette is {found[number].silhouette:.2f}, and has to exceed "
+        f"{found[number].needed:.2f}"
     )
 
 
-def silhouette(gates: np.ndarray, patterns: np.ndarray, shares: np.ndarray) -> float:
+def clusterings(patterns: Patterns, num_neurons: int) -> dict[int, Clustering]:
+    """Return the clustering into each number of clusters."""
+    found = {}
+    surrogates = _surrogates(patterns, min(num_neurons, MOST_NEURONS))
+    for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns.gates)) + 1):
+        gates, mismatch = _repeated(patterns, num_clusters)
+        own = _silhouette(gates, patterns)
+        null = [_null(surrogate, num_clusters) for surrogate in surrogates]
+        mean, deviation = float(np.mean(null)), float(np.std(null))
+        needed = min(mean + APART * deviation, STRONG)
+        above = np.inf if own > STRONG else (own - mean) / max(deviation, 1e-6)
+        found[num_clusters] = Clustering(gates, mismatch, own, needed, above)
+    return found
+
+
+def _repeated(patterns: Patterns, num_clusters: int) -> tuple[np.ndarray, float]:
+    """Cluster several times, each distinct pattern counting by half to one and a half.
+
+    Return the gates that are most like the others, and their mean disagreement with them.
+    """
+    rng = np.random.default_rng(num_clusters)
+    stressed = patterns.shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(patterns.gates)))
+    repeated = []
+    for seed, shares in enumerate(stressed):
+        centroids = k_means(Patterns(patterns.gates, shares), num_clusters, seed, MANY_STARTS)
+        repeated.append(_noticeable(centroids, patterns))
+    table = np.array([[disagreement(gates, others) for others in repeated] for gates in repeated])
+    index = table.sum(axis=1).argmin()
+    return repeated[index], float(np.delete(table[index], index).mean())
+
+
+def _noticeable(centroids: np.ndarray, patterns: Patterns) -> np.ndarray:
+    """Return rounded centroids that do not hold too small a share of the weight."""
+    gates = rounded(centroids)
+    return gates[patterns.held(gates) >= SMALLEST_SHARE] if len(gates) else gates
+
+
+def _silhouette(gates: np.ndarray, patterns: Patterns) -> float:
     """Return the simplified silhouette: mean of 1 − a/b, a to the nearest gate, b to the next."""
     if len(gates) < 2:
         return 0.0
-    nearest, following = np.sort(distances(patterns, gates), axis=1)[:, :2].T
-    return float(shares @ (1 - nearest / np.maximum(following, 1)))
+    nearest, following = np.sort(distances(patterns.gates, gates), axis=1)[:, :2].T
+    return float(patterns.shares @ (1 - nearest / np.maximum(following, 1)))
 
 
-def _apart(patterns: np.ndarray, shares: np.ndarray, num_clusters: int) -> float:
-    """Return the silhouette of patterns that are clustered once."""
-    centroids = k_means(patterns, shares, min(num_clusters, len(patterns)), 0)
-    return silhouette(noticeable(gates_of(centroids), patterns, shares), patterns, shares)
+def _null(patterns: Patterns, num_clusters: int) -> float:
+    """Return the silhouette of a surrogate that is clustered once."""
+    centroids = k_means(patterns, min(num_clusters, len(patterns.gates)))
+    return _silhouette(_noticeable(centroids, patterns), patterns)
 
 
-def _surrogates(
-    patterns: np.ndarray, shares: np.ndarray, num_neurons: int
-) -> list[tuple[Float[np.ndarray, "patterns P"], Float[np.ndarray, " patterns"]]]:
+def _surrogates(patterns: Patterns, num_neurons: int) -> list[Patterns]:
     """Return patterns without kinds: Gaussians of the same covariance, cut where they are on.
 
     They are as often on in every sample, and as often together in every pair of samples: an
@@ -175,17 +150,55 @@ def _surrogates(
     from those of its signs, ρ = sin(πφ/2), which is exact where half of the neurons are on.
     """
     rng = np.random.default_rng(0)
-    mean = shares @ patterns
-    centred = patterns - mean
-    covariance = centred.T @ (centred * shares[:, None])
+    mean = patterns.shares @ patterns.gates
+    centred = patterns.gates - mean
+    covariance = centred.T @ (centred * patterns.shares[:, None])
     deviations = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
     signs = np.clip(covariance / np.outer(deviations, deviations), -1, 1)
     values, vectors = np.linalg.eigh(np.sin(np.pi / 2 * signs))
     factor = vectors * np.sqrt(np.maximum(values, 0))
     factor /= np.maximum(np.linalg.norm(factor, axis=1, keepdims=True), 1e-12)
     thresholds = norm.ppf(np.clip(mean, 1e-9, 1 - 1e-9))
-    surrogates = []
-    for _ in range(SURROGATES):
-        on = rng.standard_normal((num_neurons, len(mean))) @ factor.T < thresholds
-        surrogates.append(distinct(on, np.ones(num_neurons)))
-    return surrogates
+    drawn = [rng.standard_normal((num_neurons, len(mean))) @ factor.T for _ in range(SURROGATES)]
+    return [distinct(activity < thresholds, np.ones(num_neurons)) for activity in drawn]
+
+
+def certainty(
+    recording: Recording | None, activity, weights, gates, gate_of, resamples: int
+) -> tuple[np.ndarray, float]:
+    """Return how often each neuron has its gate again, and the agreement of two halves.
+
+    Trials are drawn with replacement and split in two or, where there are fewer than two of a
+    condition, neurons are.
+    """
+    rng, number = np.random.default_rng(0), len(weights)
+    if recording and recording.fewest_trials > 1:
+        drawn = [(recording.resampled(rng), weights) for _ in range(resamples)]
+        halves = [(half, weights) for half in recording.halves(rng)]
+    else:
+        even = np.full(number, 1 / number)
+        drawn = [(activity, weights * rng.multinomial(number, even)) for _ in range(resamples)]
+        first = rng.permuted(np.arange(number) % 2).astype(bool)
+        halves = [(activity[part], weights[part]) for part in (first, ~first)]
+    again = [nearest(seen[0], _again(*seen, gates, seed)) for seed, seen in enumerate(drawn)]
+    sure = np.where(gate_of >= 0, np.mean(np.array(again) == gate_of, axis=0), 0.0)
+    of_halves = [_again(*half, gates, seed) for seed, half in enumerate(halves)]
+    return sure, 1 - disagreement(*of_halves)
+
+
+def nearest(activity: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """Return the index of each neuron's nearest gate, −1 if it is never on."""
+    on = (activity > 0).astype(float)
+    return np.where(on.any(axis=1), distances(on, gates).argmin(axis=1), -1)
+
+
+def _again(activity: np.ndarray, weights: np.ndarray, gates: np.ndarray, seed: int) -> np.ndarray:
+    """Return as many gates of another recording, in the order of those that they are most like."""
+    if not (activity > 0).any():
+        return np.zeros_like(gates)
+    patterns = distinct(activity, weights)
+    found = k_means(patterns, min(len(gates), len(patterns.gates)), seed, MANY_STARTS) > 0.5
+    mine, theirs = linear_sum_assignment(distances(gates.astype(float), found))
+    matched = np.full_like(gates, 2)  # one that is not found again is like none
+    matched[mine] = found[theirs]
+    return matched

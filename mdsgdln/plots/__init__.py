@@ -4,9 +4,8 @@ Every function returns a ``matplotlib.figure.Figure``.
 """
 
 from mdsgdln.plots.appearance import COLOURS, DIVERGING, PAGE_WIDTH, SEQUENTIAL, panels, style
-from mdsgdln.plots.data import curves, matrices
+from mdsgdln.plots.data import curves, kinds, matrices
 from mdsgdln.plots.diagram import graph
-from mdsgdln.plots.recorded import kinds
 
 __all__ = [
     "COLOURS",

@@ -1,6 +1,7 @@
-"""Curves over time, and matrices side by side."""
+"""Curves over time, matrices side by side, and kinds of neurons that were found."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import groupby
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -8,10 +9,14 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
+from mdsgdln.discovery import Found
 from mdsgdln.plots.appearance import COLOURS, DASHES, DIVERGING, GATES, panels
+
+MOST_NAMES = 16  # below an axis
 
 
 def curves(
@@ -43,15 +48,8 @@ def curves(
     colour_of = dict(zip(measured, COLOURS * 3, strict=False))
     for label, values in measured.items():
         lines = np.atleast_2d(values)
-        faint = 1.0 if len(lines) == 1 else 0.4
-        for index, line in enumerate(lines):
-            axes.plot(
-                times,
-                line,
-                color=colour_of[label],
-                alpha=faint,
-                label=label if index == 0 else None,
-            )
+        look = {"color": colour_of[label], "alpha": 1.0 if len(lines) == 1 else 0.4}
+        axes.plot(times, lines.T, label=[label, *[None] * (len(lines) - 1)], **look)
     alone = [label for label in predicted if label not in colour_of]
     dashes_of = dict(zip(alone, DASHES * len(alone), strict=False))
     for label, values in predicted.items():
@@ -76,17 +74,15 @@ def _checked(
 ) -> dict[str, np.ndarray]:
     """Return {label: array}, or raise ``ValueError`` unless all fit; NaN is a gap."""
     checks.instance(name, values, Mapping)
-    arrays = {
-        label: np.asarray(checks.real_array(f"{name}[{label!r}]", value, str(width)))
-        for label, value in values.items()
-    }
-    for label, array in arrays.items():
-        fits = array.ndim in num_axes and array.size and width in (None, array.shape[-1])
-        if not fits:
+    arrays = {}
+    for label, value in values.items():
+        array = np.asarray(checks.real_array(f"{name}[{label!r}]", value, str(width)))
+        if array.ndim not in num_axes or not array.size or width not in (None, array.shape[-1]):
             raise ValueError(
                 f"{name}[{label!r}]: expected {width or 'some'} columns of "
                 f"{num_axes} axes, got shape {array.shape}"
             )
+        arrays[label] = array
     return arrays
 
 
@@ -99,8 +95,6 @@ def matrices(
     row_labels: Sequence[Sequence[str]] | None = None,
     column_labels: Sequence[Sequence[str]] | None = None,
     annotate: bool = False,
-    width: float = 2.8,
-    height: float = 2.8,
     limits: Sequence[Scalar] | None = None,
 ) -> Figure:
     """Draw matrices side by side on one scale, diverging about zero or from white to black.
@@ -110,28 +104,24 @@ def matrices(
         row_labels: labels of the rows of each matrix.
         column_labels: labels of the columns of each matrix.
         annotate: write the entries, one decimal.
-        width: of a panel, inches.
-        height: of a panel, inches.
         limits: ends of the scale, ``(0, 1)`` for gates, which are then drawn from white to black;
             if not given, the largest absolute entry, above and below zero.
     """
     named = _checked("named", named, (2,))
     if not named:
         raise ValueError("named: expected at least one matrix, got none")
-    for axis, (name, labels) in enumerate(
-        [("row_labels", row_labels), ("column_labels", column_labels)]
-    ):
+    for axis, name, labels in ((0, "row_labels", row_labels), (1, "column_labels", column_labels)):
         if labels is not None:
             checks.several(name, labels, len(named))
             for texts, matrix in zip(labels, named.values(), strict=True):
                 checks.several(name, texts, matrix.shape[axis])
-    figure, axes = panels(len(named), width=width, height=height)
     if limits is None:
         largest = max(float(np.nanmax(np.abs(matrix))) for matrix in named.values()) or 1.0
         limits = -largest, largest
     checks.several("limits", limits, 2)
     if not limits[0] < limits[1]:
         raise ValueError(f"limits: expected (lowest, highest), got {limits!r:.80}")
+    figure, axes = panels(len(named), width=2.8, height=2.8)
     for index, (ax, (title, matrix)) in enumerate(zip(axes, named.items(), strict=True)):
         sns.heatmap(
             matrix,
@@ -152,3 +142,57 @@ def matrices(
         ax.tick_params(axis="x", rotation=90)
         ax.tick_params(axis="y", rotation=0)
     return figure
+
+
+def kinds(found: Found, x_label: str = "condition") -> Figure:
+    """Draw what ``discovery.find`` found: the recording, the gates, and how sure they are.
+
+    Left, the activity of all neurons, each over its largest. Middle, the gates and their shares of
+    the weight. Right, agreement and silhouette over the number of clusters. Up to 16 conditions are
+    named, or, if their labels are tuples, the runs of their first entries.
+
+    Args:
+        found: what to draw.
+        x_label: what the columns of the activity are.
+    """
+    checks.instance("found", found, Found)
+    figure, (left, middle, right) = panels(3, height=2.9, width_ratios=[1, 0.9, 1.1])
+    order = np.lexsort([-found.sure, found.gate_of])
+    order = order[found.gate_of[order] >= 0]
+    activity = np.maximum(found.activity[order], 0)
+    image = {"cmap": GATES, "vmin": 0, "vmax": 1, "aspect": "auto"}
+    left.imshow(activity / activity.max(axis=1, keepdims=True), interpolation="nearest", **image)
+    for border in np.flatnonzero(np.diff(found.gate_of[order])):
+        left.axhline(border + 0.5, color=COLOURS[3], linewidth=1)
+    left.set(xlabel=x_label, ylabel="neuron", title="recording", yticks=[])
+    middle.imshow(found.gates, **image)
+    for row in range(1, len(found.gates)):
+        middle.axhline(row - 0.5, color="white", linewidth=1.5)
+    middle.set_yticks(range(len(found.gates)), [f"{share:.0%}" for share in found.shares])
+    middle.set(xlabel=x_label, title="gates" if found.repeatable else "no kinds")
+    ticks, names = _names(found.conditions)
+    for axes in (left, middle):
+        axes.set_xticks(ticks, names, rotation=90 if len("".join(names)) > 20 else 0)
+        axes.grid(False)
+    numbers = list(found.agreement)
+    for label, values, style, colour in (
+        ("agreement", found.agreement, "o-", COLOURS[0]),
+        ("silhouette", found.silhouette, "s-", COLOURS[2]),
+        ("without kinds", found.null, "--", COLOURS[7]),
+    ):
+        right.plot(numbers, list(values.values()), style, color=colour, markersize=4, label=label)
+    right.yaxis.set_major_formatter(PercentFormatter(1.0))
+    right.set(xlabel="number of clusters", ylim=(0, 1.05), xticks=numbers[::2])
+    right.legend(fontsize="x-small", loc="lower left")
+    return figure
+
+
+def _names(conditions: tuple[Hashable, ...]) -> tuple[list[float], list[str]]:
+    """Return where to write which names of conditions."""
+    if all(isinstance(condition, tuple) for condition in conditions):
+        runs = [(label, len(list(run))) for label, run in groupby(c[0] for c in conditions)]
+        ends = np.cumsum([length for _, length in runs])
+        ticks = [end - (length + 1) / 2 for end, (_, length) in zip(ends, runs, strict=True)]
+        return ticks, [str(label) for label, _ in runs]
+    shown = conditions if len(conditions) <= MOST_NAMES else ()
+    return list(range(len(shown))), [str(condition) for condition in shown]

@@ -1,14 +1,12 @@
 """The graph of a gated network, with its gates."""
 
-from collections.abc import Mapping
-
 import matplotlib as mpl
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, DrawingArea, OffsetBox, TextArea, VPacker
 from matplotlib.patches import FancyArrowPatch, Rectangle
+from seaborn.utils import relative_luminance
 
 from mdsgdln import _checks as checks
 from mdsgdln.graphs import Node
@@ -33,92 +31,57 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
     position = _node_positions(network)
     xs, ys = np.array(list(position.values())).T
     axes.set(xlim=(xs.min() - 0.5, xs.max() + 0.5), ylim=(ys.min() - 0.3, ys.max() + 0.3))
-    size = _text_size(axes, network, xs)
-    boxes = {
-        node: AnnotationBbox(
-            _node(network, node, neurons, size, _ink(colour)),
+    lines = {node: (str(node), f"({neurons})") for node, neurons in network.graph.sizes}
+    room = 72 * axes.bbox.width / axes.figure.dpi / (xs.max() - xs.min() + 1)  # for a node, points
+    longest = max(len(line) for both in lines.values() for line in both)
+    size = min(TEXT, room / (CHARACTER * longest + MARGIN))
+    patches = {}
+    for index, node in enumerate(lines):
+        colour = COLOURS[index % len(COLOURS)]
+        box = AnnotationBbox(
+            _node(lines[node], network.node_gates.get(node), size, colour),
             position[node],
             bboxprops={"boxstyle": f"round,pad={0.3 * size / TEXT}", "facecolor": colour, "lw": 0},
             pad=0.0,
             zorder=2,
         )
-        for (node, neurons), colour in zip(network.graph.sizes, _colours(network), strict=True)
-    }
-    for box in boxes.values():
         axes.add_artist(box)
-    for edge in network.graph.edges:
-        axes.add_patch(_arrow(edge, position, boxes, gated=edge in network.edge_gates))
+        patches[node] = box.patch
+    for source, target in network.graph.edges:
+        arrow = FancyArrowPatch(
+            position[source],
+            position[target],
+            patchA=patches[source],
+            patchB=patches[target],
+            shrinkA=1,
+            shrinkB=1,
+            arrowstyle="-|>",
+            mutation_scale=8,
+            color="#808080",
+            linestyle="--" if (source, target) in network.edge_gates else "-",
+            zorder=3,
+        )
+        axes.add_patch(arrow)
     axes.set_title(title)
     axes.axis("off")
     return axes.figure.figure  # the whole one, if the axes are in a part
 
 
-def _colours(network: GatedNetwork) -> list[str]:
-    return [COLOURS[index % len(COLOURS)] for index in range(len(network.graph.sizes))]
-
-
-def _ink(colour: str) -> str:
-    """Return black, or white on a colour that is dark."""
-    red, green, blue = (channel**2.2 for channel in mpl.colors.to_rgb(colour))
-    return "black" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "white"
-
-
-def _text_size(axes: Axes, network: GatedNetwork, xs: np.ndarray) -> float:
-    """Return the size of text, in points, at which the widest node leaves its neighbours room."""
-    width = 72 * axes.bbox.width / axes.figure.dpi / (xs.max() - xs.min() + 1)
-    longest = max(len(line) for node, n in network.graph.sizes for line in _lines(node, n))
-    return min(TEXT, width / (CHARACTER * longest + MARGIN))
-
-
-def _lines(node: Node, neurons: int) -> tuple[str, str]:
-    return str(node), f"({neurons})"
-
-
-def _node(network: GatedNetwork, node: Node, neurons: int, size: float, ink: str) -> OffsetBox:
-    """Return a node's name, its number of neurons, and its gate."""
-    parts: list[Artist] = [
-        TextArea(line, textprops={"fontsize": size, "color": ink}) for line in _lines(node, neurons)
-    ]
-    if node in network.node_gates:
-        gate = np.atleast_2d(np.asarray(network.node_gates[node])).mean(axis=0)
-        parts.append(_gate_bar(gate, CHARACTER * size * max(map(len, _lines(node, neurons))), size))
+def _node(lines: tuple[str, str], gate, size: float, colour: str) -> OffsetBox:
+    """Return a node's name, its number of neurons, and its gate: a bar on the scale from 0 to 1."""
+    ink = "black" if relative_luminance(colour) > 0.18 else "white"
+    parts = [TextArea(line, textprops={"fontsize": size, "color": ink}) for line in lines]
+    if gate is not None:
+        gate = np.atleast_2d(np.asarray(gate)).mean(axis=0)
+        width, height = CHARACTER * size * max(map(len, lines)), BAR * size
+        cell = width / len(gate)
+        bar = DrawingArea(width, height)
+        for sample, value in enumerate(np.clip(gate, 0, 1)):
+            look = {"facecolor": mpl.colormaps[GATES](value), "edgecolor": "grey"}
+            place = (sample * cell, 0.0)
+            bar.add_artist(Rectangle(place, cell, height, lw=min(0.4, cell / 8), **look))
+        parts.append(bar)
     return VPacker(children=parts, align="center", pad=0.0, sep=0.15 * size)
-
-
-def _gate_bar(gate: np.ndarray, width: float, size: float) -> DrawingArea:
-    """Return a gate as a bar of one cell per sample, on the scale from 0 to 1."""
-    shade, cell = mpl.colormaps[GATES], width / len(gate)
-    bar = DrawingArea(width, BAR * size)
-    for sample, value in enumerate(np.clip(gate, 0, 1)):
-        place = (sample * cell, 0.0)
-        line = min(0.4, cell / 8)
-        bar.add_artist(
-            Rectangle(place, cell, BAR * size, facecolor=shade(value), edgecolor="grey", lw=line)
-        )
-    return bar
-
-
-def _arrow(
-    edge: tuple[Node, Node],
-    position: Mapping[Node, tuple[float, float]],
-    boxes: Mapping[Node, AnnotationBbox],
-    gated: bool,
-) -> FancyArrowPatch:
-    """Return an edge, from the border of one node to that of the other."""
-    source, target = edge
-    return FancyArrowPatch(
-        position[source],
-        position[target],
-        patchA=boxes[source].patch,
-        patchB=boxes[target].patch,
-        shrinkA=1,
-        shrinkB=1,
-        arrowstyle="-|>",
-        mutation_scale=8,
-        color="#808080",
-        linestyle="--" if gated else "-",
-        zorder=3,
-    )
 
 
 def _node_positions(network: GatedNetwork) -> dict[Node, tuple[float, float]]:

@@ -479,8 +479,6 @@ GOOD = {
         "row_labels": [["a", "b"]],
         "column_labels": [["a", "b"]],
         "annotate": True,
-        "width": 2.0,
-        "height": 2.0,
         "limits": None,
     },
     "plots.graph": {"network": GATED, "axes": None, "title": ""},
@@ -498,12 +496,11 @@ GOOD = {
         "threshold": np.zeros(3),
         "suppressed": False,
     },
-    "discovery.cluster": {
+    "discovery.k_means_gates": {
         "activity": np.eye(4),
         "num_clusters": 2,
         "weights": np.ones(4),
         "seed": 0,
-        "rounded": True,
     },
     "discovery.common_patterns": {"activity": np.eye(4), "weights": np.ones(4)},
     "discovery.importance": {"incoming": LAYERS[0], "outgoing": LAYERS[1]},
@@ -527,6 +524,7 @@ LEFT_OUT = {
     "discovery.Recording": "made by activity_by_condition, which checks",
     "discovery.Recording.resampled": "for find, which draws",
     "discovery.Recording.halves": "for find, which draws",
+    "discovery.Patterns.held": "for find, which counts",
     "graphs.Graph": "made by Graph.build, which checks; bare where it is known to be right",
     "networks.LinearNetwork.take": "is the network itself, whatever the samples",
     "networks.ReLUNetwork.take": "is the network itself, whatever the samples",
@@ -566,7 +564,7 @@ KINDS = {
     "limits": pair,
     "depth": count, "batch_size": count, "every": count,
 }  # fmt: skip
-KINDS |= dict.fromkeys(("dark", "annotate", "progress", "rounded", "suppressed"), free)
+KINDS |= dict.fromkeys(("dark", "annotate", "progress", "suppressed"), free)
 KINDS |= dict.fromkeys(("x_label", "y_label", "title"), free)
 KINDS |= dict.fromkeys(("axes",), thing)
 KINDS |= {
@@ -589,8 +587,8 @@ KINDS |= {
     "discovery.find.activity": array,
     "discovery.activity_by_condition.labels": labels,
     "discovery.activity_by_condition.baseline": gaps,
-    "discovery.cluster.weights": rates,
-    "discovery.cluster.seed": whole,
+    "discovery.k_means_gates.weights": rates,
+    "discovery.k_means_gates.seed": whole,
     "discovery.disagreement.gates": sets,
     "discovery.disagreement.others": sets,
     "plots.curves.times": array,
@@ -607,7 +605,7 @@ KINDS |= {
     "theory.ReducedNetwork.evolve.learning_rate": level,
     "networks.ReLUNetwork.gates.inputs": array,
     "discovery.discover.activity": array,
-    "discovery.cluster.activity": array,
+    "discovery.k_means_gates.activity": array,
 }
 
 

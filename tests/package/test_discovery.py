@@ -11,7 +11,7 @@ import pytest
 from bad_input import BAD_INPUT
 
 from mdsgdln import discovery, gates, plots, tasks
-from mdsgdln.discovery.labels import in_words
+from mdsgdln.discovery.found import in_words
 
 mpl.use("Agg")
 
@@ -32,7 +32,7 @@ def recorded(planted, flipped, neurons=60, seed=0):
     return np.where(rng.random(activity.shape) < flipped, 1 - activity, activity)
 
 
-@pytest.mark.filterwarnings("ignore:discover. .* conditions")
+@pytest.mark.filterwarnings("ignore:find. .* conditions")
 @pytest.mark.parametrize("planted", [CONTEXTS, FOUR, SINGLES, PAIRS, CONTEXTS[:1]])
 @pytest.mark.parametrize("flipped", [0.0, 0.05])
 def test_planted_gates_are_found_without_their_number(planted, flipped):
@@ -71,7 +71,7 @@ def test_order_of_samples_only_permutes_the_gates():
     assert as_set(discovery.discover(activity[:, order])) == expected
 
 
-@pytest.mark.filterwarnings("ignore:discover. One gate")
+@pytest.mark.filterwarnings("ignore:find. One gate")
 def test_noise_alone_is_one_pathway():
     assert len(discovery.discover(recorded(CONTEXTS[:1], 0.15, neurons=240))) == 1
     noise = np.random.default_rng(5).integers(0, 2, (300, 24))
@@ -94,36 +94,21 @@ def test_gates_are_binary_and_distinct_with_the_largest_first():
     assert (np.diff(found.sum(axis=1)) <= 0).all()
 
 
-def test_cluster_with_the_planted_number_finds_the_planted_gates():
+def test_k_means_with_the_planted_number_finds_the_planted_gates():
     activity = recorded(CONTEXTS, 0.05)
-    assert as_set(discovery.cluster(activity, 4)) == as_set(CONTEXTS)
-    assert len(discovery.cluster(activity, 2)) == 2
-    assert set(np.unique(discovery.cluster(activity, 4))) == {0, 1}
+    assert as_set(discovery.k_means_gates(activity, 4)) == as_set(CONTEXTS)
+    assert len(discovery.k_means_gates(activity, 2)) == 2
+    assert set(np.unique(discovery.k_means_gates(activity, 4))) == {0, 1}
 
 
-def test_centroids_are_shares_of_their_clusters_with_the_largest_first():
-    activity = recorded(CONTEXTS, 0.1)
-    centroids = discovery.cluster(activity, 4, rounded=False)
-    assert (np.diff(centroids.sum(axis=1)) <= 0).all()
-    assert as_set(centroids > 0.5) == as_set(discovery.cluster(activity, 4))
-    (mean,) = discovery.cluster(activity, 1, rounded=False)
-    np.testing.assert_allclose(mean, activity.mean(axis=0), rtol=1e-6)
-
-
-def test_centroids_of_silent_neurons_stay():
-    activity = np.vstack([recorded(CONTEXTS, 0.0), np.zeros((50, 24))])
-    assert len(discovery.cluster(activity, 5)) == 4
-    assert len(discovery.cluster(activity, 5, rounded=False)) == 5
-
-
-def test_cluster_merges_equal_gates_and_drops_empty_ones():
+def test_k_means_merges_equal_gates_and_drops_empty_ones():
     silent = np.zeros((50, 24))
     activity = np.vstack([recorded(CONTEXTS, 0.0), silent])
-    assert as_set(discovery.cluster(activity, 5)) == as_set(CONTEXTS)
+    assert as_set(discovery.k_means_gates(activity, 5)) == as_set(CONTEXTS)
 
 
 def test_no_gate_where_no_centroid_reaches_one_half():
-    assert discovery.cluster(np.eye(6), 1).shape == (0, 6)
+    assert discovery.k_means_gates(np.eye(6), 1).shape == (0, 6)
     assert discovery.disagreement(np.empty((0, 6)), np.eye(6)) == 0.5
 
 
@@ -131,14 +116,14 @@ def test_groups_that_are_on_together_too_rarely_are_no_pathways():
     rng = np.random.default_rng(1)
     halves = np.kron(np.eye(2), np.ones((30, 20)))
     activity = halves * (rng.random(halves.shape) < 0.3)
-    assert discovery.cluster(activity, 2).shape == (0, 40)
+    assert discovery.k_means_gates(activity, 2).shape == (0, 40)
     assert len(discovery.discover(activity)) == 1
 
 
-def test_cluster_weighs_neurons():
+def test_k_means_weighs_neurons():
     activity = np.repeat([[1, 1, 0, 0], [1, 0, 0, 0]], [3, 1], axis=0)
-    assert as_set(discovery.cluster(activity, 1)) == {(1, 1, 0, 0)}
-    assert as_set(discovery.cluster(activity, 1, weights=[1, 1, 1, 9])) == {(1, 0, 0, 0)}
+    assert as_set(discovery.k_means_gates(activity, 1)) == {(1, 1, 0, 0)}
+    assert as_set(discovery.k_means_gates(activity, 1, weights=[1, 1, 1, 9])) == {(1, 0, 0, 0)}
 
 
 def test_importance_is_the_product_of_the_two_lengths():
@@ -155,7 +140,7 @@ def test_disagreement_counts_differing_entries_of_matched_rows():
 
 
 @pytest.mark.parametrize(
-    "function", [discovery.discover, lambda a, **k: discovery.cluster(a, 2, **k)]
+    "function", [discovery.discover, lambda a, **k: discovery.k_means_gates(a, 2, **k)]
 )
 @pytest.mark.parametrize(
     ("activity", "weights", "name"),
@@ -175,7 +160,7 @@ def test_bad_recordings_are_named(function, activity, weights, name):
 @pytest.mark.parametrize("number", [99])
 def test_bad_numbers_of_clusters_are_named(number):
     with pytest.raises(BAD_INPUT, match="num_clusters"):
-        discovery.cluster(CONTEXTS, number)
+        discovery.k_means_gates(CONTEXTS, number)
 
 
 def relu_activity(num_contexts, seed, hidden=150, scale=1e-5, rate=0.005):
@@ -203,7 +188,7 @@ def test_spikes_of_a_network_made_elsewhere_have_all_four_kinds(trials):
     assert discovery.disagreement(CONTEXTS, found) <= 0.05
 
 
-@pytest.mark.filterwarnings("ignore:discover. .* conditions")
+@pytest.mark.filterwarnings("ignore:find. .* conditions")
 def test_eight_conditions_have_the_patterns_that_one_can_count():
     rng = np.random.default_rng(9)
     often = np.array([[1, 1, 1, 0, 0, 0, 0, 1], [1, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 1, 1, 1, 0, 0]])

@@ -155,7 +155,9 @@ def experiment(case: str, seed: int) -> dict:
     """Return errors and numbers of pathways of Algorithm 1, K = 2 … 12, and of ``discover``."""
     recording, results = record(CASES[case], seed), {}
     for name, weights in (("plain", None), ("weighted", recording.weights)):
-        clustered = [discovery.cluster(recording.activity, number, weights) for number in CLUSTERS]
+        clustered = [
+            discovery.k_means_gates(recording.activity, number, weights) for number in CLUSTERS
+        ]
         measured = [errors(CASES[case], gates, recording) for gates in clustered]
         results[f"{name}_deviation"], results[f"{name}_output"] = np.transpose(measured)
         results[f"{name}_pathways"] = np.array([len(gates) for gates in clustered])
@@ -166,6 +168,13 @@ def experiment(case: str, seed: int) -> dict:
     return results
 
 
+def centroids(activity, number) -> np.ndarray:
+    """Return the centroids of Algorithm 1 as they are, the largest first."""
+    patterns = clusters.distinct(activity, np.ones(len(activity)), silent=True)
+    found = clusters.k_means(patterns, number)
+    return found[np.argsort(-found.sum(axis=1))]
+
+
 def as_drawn(case: str, seed: int) -> dict:
     """Return errors of the output with centroids as gates and with rounded ones, K = 2 … 12.
 
@@ -173,8 +182,8 @@ def as_drawn(case: str, seed: int) -> dict:
     """
     chosen = CASES[case]._replace(sampled=100)
     recording = record(chosen, seed)
-    found = {K: discovery.cluster(recording.activity, K, rounded=False) for K in CLUSTERS}
-    sets = {"centroids": found, "rounded": {K: clusters.gates_of(g) for K, g in found.items()}}
+    found = {K: centroids(recording.activity, K) for K in CLUSTERS}
+    sets = {"centroids": found, "rounded": {K: clusters.rounded(g) for K, g in found.items()}}
     results = {f"drawn {K}": np.round(found[K], 4) for K in DRAWN}
     for name, gates in sets.items():
         results[name] = np.array([errors(chosen, gates[K], recording)[1] for K in CLUSTERS])

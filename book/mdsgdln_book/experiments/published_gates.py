@@ -17,7 +17,7 @@ def experiment(case: str, seed: int) -> dict:
     """
     recording = record(CASES[case]._replace(sampled=100), seed)
     published = gates.context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
-    found = [discovery.cluster(recording.activity, number) for number in NUMBERS]
+    found = [discovery.k_means_gates(recording.activity, number) for number in NUMBERS]
     return {
         "wrong": np.array([discovery.disagreement(published, some) for some in found]),
         "common": np.array([some.all(axis=1).any() for some in found], float),

@@ -105,7 +105,7 @@ def clustered(relu: Trained, number: int) -> Gates:
     train, test = relu.patterns
     if number == len(train):
         return Gates(train, test, np.ones(number, int))
-    gates = discovery.cluster(train, number, relu.mass)
+    gates = discovery.k_means_gates(train, number, relu.mass)
     if not len(gates):  # centroids below one half everywhere
         gates = np.zeros((1, train.shape[1]))
     nearest = (train[:, None] != gates[None]).mean(axis=2).argmin(axis=1)

@@ -2,6 +2,7 @@
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, DrawingArea, OffsetBox, TextArea, VPacker
@@ -70,7 +71,8 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
 def _node(lines: tuple[str, str], gate, size: float, colour: str) -> OffsetBox:
     """Return a node's name, its number of neurons, and its gate: a bar on the scale from 0 to 1."""
     ink = "black" if relative_luminance(colour) > 0.18 else "white"
-    parts = [TextArea(line, textprops={"fontsize": size, "color": ink}) for line in lines]
+    looks = {"fontsize": size, "color": ink}
+    parts: list[Artist] = [TextArea(line, textprops=looks) for line in lines]
     if gate is not None:
         gate = np.atleast_2d(np.asarray(gate)).mean(axis=0)
         width, height = CHARACTER * size * max(map(len, lines)), BAR * size

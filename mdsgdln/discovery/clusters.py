@@ -95,9 +95,10 @@ def disagreement(gates: Numbers, others: Numbers) -> float:
 
     A row without partner, where one set has more rows, counts as half wrong.
     """
-    gates = np.asarray(checks.finite_array("gates", gates, 2, "(K, P)", may_be_empty=True))
-    others = np.asarray(checks.finite_array("others", others, 2, "(K, P)", may_be_empty=True))
+    gates = checks.finite_array("gates", gates, 2, "(K, P)", may_be_empty=True)
+    others = checks.finite_array("others", others, 2, "(K, P)", may_be_empty=True)
     checks.of_shape("others", others, (len(others), gates.shape[1]))
+    gates, others = np.asarray(gates), np.asarray(others)
     if not (len(gates) and len(others)):
         return 0.5 * (len(gates) != len(others))
     distances = (gates[:, None, :] != others[None, :, :]).mean(axis=2)
@@ -109,10 +110,11 @@ def checked(
     activity: Numbers, weights: Numbers | None
 ) -> tuple[Float[np.ndarray, "neurons P"], Float[np.ndarray, " neurons"]]:
     """Return activity and weights as arrays, or raise ``ValueError`` in words."""
-    activity = np.asarray(checks.finite_array("activity", activity, 2, "(neurons, P)"))
+    activity = checks.finite_array("activity", activity, 2, "(neurons, P)")
     weights = np.ones(len(activity)) if weights is None else weights
-    weights = np.asarray(checks.finite_array("weights", weights, 1, "(neurons,)"))
+    weights = checks.finite_array("weights", weights, 1, "(neurons,)")
     checks.of_shape("weights", weights, activity.shape[:1])
+    activity, weights = np.asarray(activity), np.asarray(weights)
     if weights.min() < 0:
         raise ValueError(f"weights: expected none below 0, got {weights.min()}")
     if not ((activity > 0).any(axis=1) & (weights > 0)).any():

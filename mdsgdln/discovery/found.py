@@ -157,7 +157,8 @@ def find(
     """
     resamples = checks.positive_integer("resamples", resamples)
     recording = activity if isinstance(activity, Recording) else None
-    activity, counted = checked(recording.activity if recording else activity, weights)
+    given = activity.activity if isinstance(activity, Recording) else activity
+    activity, counted = checked(given, weights)
     if weights is None and len(np.unique(activity[activity > 0])) > 1:
         counted = np.maximum(activity, 0).mean(axis=1)
     patterns = distinct(activity, counted)

@@ -189,8 +189,9 @@ def kinds(found: Found, x_label: str = "condition") -> Figure:
 
 def _names(conditions: tuple[Hashable, ...]) -> tuple[list[float], list[str]]:
     """Return where to write which names of conditions."""
-    if all(isinstance(condition, tuple) for condition in conditions):
-        runs = [(label, len(list(run))) for label, run in groupby(c[0] for c in conditions)]
+    first = [condition[0] for condition in conditions if isinstance(condition, tuple)]
+    if len(first) == len(conditions):
+        runs = [(label, len(list(run))) for label, run in groupby(first)]
         ends = np.cumsum([length for _, length in runs])
         ticks = [end - (length + 1) / 2 for end, (_, length) in zip(ends, runs, strict=True)]
         return ticks, [str(label) for label, _ in runs]

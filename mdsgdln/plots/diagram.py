@@ -2,12 +2,12 @@
 
 import matplotlib as mpl
 import numpy as np
+import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, DrawingArea, OffsetBox, TextArea, VPacker
 from matplotlib.patches import FancyArrowPatch, Rectangle
-from seaborn.utils import relative_luminance
 
 from mdsgdln import _checks as checks
 from mdsgdln.graphs import Node
@@ -70,7 +70,7 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
 
 def _node(lines: tuple[str, str], gate, size: float, colour: str) -> OffsetBox:
     """Return a node's name, its number of neurons, and its gate: a bar on the scale from 0 to 1."""
-    ink = "black" if relative_luminance(colour) > 0.18 else "white"
+    ink = "black" if sns.utils.relative_luminance(colour) > 0.18 else "white"
     looks = {"fontsize": size, "color": ink}
     parts: list[Artist] = [TextArea(line, textprops=looks) for line in lines]
     if gate is not None:

@@ -144,7 +144,8 @@ def find(
             several; on where above zero. Or what ``activity_by_condition`` returns.
         weights: importance of each neuron, shape (neurons,), as from ``importance``; if not given,
             its mean activity above zero, or all alike where activity is binary.
-        resamples: recordings drawn to say how sure a neuron's gate is.
+        resamples: recordings drawn to say how sure a neuron's gate is. With one, as in
+            ``discover``, surrogates are made only where gates repeat.
 
     Raises:
         ValueError: wrong shapes, non-finite entries, negative weights, or no neuron that is ever
@@ -163,7 +164,7 @@ def find(
         counted = np.maximum(activity, 0).mean(axis=1)
     patterns = distinct(activity, counted)
     num_neurons = int(((activity > 0).any(axis=1) & (counted > 0)).sum())
-    of_each = clusterings(patterns, num_neurons)
+    of_each = clusterings(patterns, num_neurons, complete=resamples > 1)
     number = number_of_kinds(of_each)
     gates = _common(patterns) if number is None else of_each[number].gates
     caveats = _caveats(recording, activity, num_neurons, gates)

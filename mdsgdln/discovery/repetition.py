@@ -91,14 +91,21 @@ def why_none(found: dict[int, Clustering]) -> str:
     )
 
 
-def clusterings(patterns: Patterns, num_neurons: int) -> dict[int, Clustering]:
-    """Return the clustering into each number of clusters."""
+def clusterings(
+    patterns: Patterns, num_neurons: int, complete: bool = True
+) -> dict[int, Clustering]:
+    """Return the clustering into each number of clusters.
+
+    Unless ``complete``, surrogates are clustered only where gates repeat exactly; else they are
+    NaN.
+    """
     found = {}
     surrogates = _surrogates(patterns, min(num_neurons, MOST_NEURONS))
     for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns.gates)) + 1):
         gates, mismatch = _repeated(patterns, num_clusters)
         own = _silhouette(gates, patterns)
-        null = [_null(surrogate, num_clusters) for surrogate in surrogates]
+        compared = complete or (len(gates) > 1 and mismatch <= EXACT)
+        null = [_null(each, num_clusters) for each in surrogates] if compared else [np.nan]
         mean, deviation = float(np.mean(null)), float(np.std(null))
         needed = min(mean + APART * deviation, STRONG)
         above = np.inf if own > STRONG else (own - mean) / max(deviation, 1e-6)

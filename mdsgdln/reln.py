@@ -1,8 +1,6 @@
-"""A ReLU network beside the gated networks that equal it (MHS Def. 3.1) or imitate it."""
+"""Gated networks that may imitate a ReLU network: candidates, and how far a curve is off."""
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import jax
 import jax.numpy as jnp
@@ -11,103 +9,15 @@ from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
-from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork
+from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
 from mdsgdln.theory import predict_losses
-from mdsgdln.training import _check_finite, _mean_squared
 
-__all__ = ["SideBySide", "deviation", "rank_candidates", "train_side_by_side"]
+__all__ = ["deviation", "rank_candidates"]
 
 
 def __dir__() -> list[str]:
     return __all__
-
-
-class SideBySide(NamedTuple):
-    """A ReLU network and its exact ReLN, trained side by side.
-
-    Attributes:
-        losses: of the ReLU network before each update, shape (num_steps,).
-        gated_losses: of the gated network, shape (num_steps,).
-        differences: largest |ŷ_ReLU − ŷ_gated| over samples and outputs, shape (num_steps,).
-        weights: of the ReLU network after the last update.
-        gated_weights: of the gated network.
-    """
-
-    losses: Float[Array, " num_steps"]
-    gated_losses: Float[Array, " num_steps"]
-    differences: Float[Array, " num_steps"]
-    weights: list[Array]
-    gated_weights: list[Array]
-
-
-def train_side_by_side(
-    network: ReLUNetwork,
-    weights: Sequence[Numbers],
-    task: Task,
-    learning_rate: Scalar,
-    num_steps: int,
-    freeze_at: Scalar | None = None,
-) -> SideBySide:
-    """Train a ReLU network and the gated network that has its activity as gates (MHS Def. 3.1).
-
-    Both start from ``weights`` and go down their own gradient. Gates are step(z), z the input of
-    the ReLU network's neuron; no gradient passes through them.
-
-    Args:
-        network: the ReLU network, with one hidden layer or more.
-        weights: initial weights of both.
-        task: what they are trained on, all samples at each update.
-        learning_rate: step size on the mean loss.
-        num_steps: number of updates.
-        freeze_at: step, traced or not, from which on the gated network keeps its gates; never if
-            not given.
-
-    Raises:
-        ValueError: weights or task that do not fit the network, or a bad number.
-        DivergenceError: a loss became non-finite.
-    """
-    checks.instance("network", network, ReLUNetwork)
-    checks.positive("learning_rate", learning_rate)
-    checks.positive_integer("num_steps", num_steps)
-    freeze_at = num_steps if freeze_at is None else checks.non_negative("freeze_at", freeze_at)
-    network = network._reading(task)
-    network._check_weights(weights)
-    weights = [jnp.asarray(weight, float) for weight in weights]
-    result = _side_by_side(network, weights, task, learning_rate, freeze_at, num_steps=num_steps)
-    _check_finite(result.losses, result.weights, learning_rate)
-    _check_finite(result.gated_losses, result.gated_weights, learning_rate)
-    return result
-
-
-@partial(jax.jit, static_argnames="num_steps")
-def _side_by_side(network, weights, task, learning_rate, freeze_at, *, num_steps) -> SideBySide:
-    linear = LinearNetwork(network.sizes)
-
-    def loss(weights, network, gates=None):
-        outputs = network.apply(weights, task.inputs, gates)
-        return _mean_squared(task, outputs), outputs
-
-    value_and_gradient = jax.value_and_grad(loss, has_aux=True)
-
-    def descend(weights, gradient):
-        return jax.tree.map(lambda w, g: w - learning_rate * g, weights, gradient)
-
-    def step(state, index):
-        weights, gated_weights, gates = state
-        now = network.gates(weights, task.inputs)
-        gates = jax.tree.map(lambda g, kept: jnp.where(index <= freeze_at, g, kept), now, gates)
-        (value, outputs), gradient = value_and_gradient(weights, network)
-        (gated_value, gated_outputs), gated_gradient = value_and_gradient(
-            gated_weights, linear, gates
-        )
-        state = descend(weights, gradient), descend(gated_weights, gated_gradient), gates
-        return state, (value, gated_value, jnp.abs(outputs - gated_outputs).max())
-
-    records: tuple[Array, Array, Array]
-    state = weights, weights, network.gates(weights, task.inputs)
-    (weights, gated_weights, _), records = jax.lax.scan(step, state, jnp.arange(num_steps))
-    return SideBySide(*records, weights, gated_weights)
 
 
 def deviation(

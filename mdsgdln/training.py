@@ -88,7 +88,8 @@ def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
     Raises:
         ValueError: weights, gates or task that do not fit the network.
     """
-    return _mean_squared(task, _outputs(network, weights, task))
+    residual = task.targets - _outputs(network, weights, task)
+    return jnp.sum(residual**2) / (2 * task.num_samples)
 
 
 MEAN_SQUARED = loss  # by another name, for where an argument is called loss
@@ -104,10 +105,6 @@ def _outputs(network: Network, weights: PyTree, task: Task) -> Float[Array, "N_o
             f"{type(outputs).__name__ if shape is None else shape}"
         )
     return outputs
-
-
-def _mean_squared(task: Task, outputs: Float[Array, "N_out P"]) -> Float[Array, ""]:
-    return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples)
 
 
 def train(

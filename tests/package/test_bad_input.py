@@ -442,14 +442,6 @@ GOOD = {
         "second": LAYERS[1],
         "modes": statistics.modes(TASK),
     },
-    "reln.train_side_by_side": {
-        "network": RELU,
-        "weights": LAYERS,
-        "task": TASK,
-        "learning_rate": 0.1,
-        "num_steps": 3,
-        "freeze_at": 1.0,
-    },
     "reln.deviation": {"losses": LOSS, "reference": LOSS, "learned": None},
     "networks.contextual_pathways": {
         "task": CONTEXTS,
@@ -547,7 +539,7 @@ KINDS = {
     "loss": function, "losses": fitted,
     "tolerance": level, "strengths": rates, "times": times, "singular_values": rates,
     "input_variances": rates, "starts": complete(signed), "modes": thing, "step": positive,
-    "path_modes": complete(thing), "first": fitted, "second": fitted, "freeze_at": level,
+    "path_modes": complete(thing), "first": fitted, "second": fitted,
     "X": array, "Y": array, "biases": each_or_none, "check": some(thing), "convention": name,
     "activation": name,
     "reference": fitted, "candidates": some(thing), "measured": many(gaps),

@@ -1,0 +1,78 @@
+"""A ReLU network and its exact ReLN (MHS Def. 3.1), trained side by side."""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from mdsgdln import networks, tasks
+
+
+class SideBySide(NamedTuple):
+    """A ReLU network and its exact ReLN, trained side by side.
+
+    Attributes:
+        losses: of the ReLU network before each update, shape (num_steps,).
+        gated_losses: of the gated network, shape (num_steps,).
+        differences: largest |ŷ_ReLU − ŷ_gated| over samples and outputs, shape (num_steps,).
+        weights: of the ReLU network after the last update.
+        gated_weights: of the gated network.
+    """
+
+    losses: Array
+    gated_losses: Array
+    differences: Array
+    weights: list[Array]
+    gated_weights: list[Array]
+
+
+@partial(jax.jit, static_argnames="num_steps")
+def train_side_by_side(
+    network: networks.ReLUNetwork,
+    weights: list[Array],
+    task: tasks.Task,
+    learning_rate: float,
+    num_steps: int,
+    freeze_at: int | None = None,
+) -> SideBySide:
+    """Train a ReLU network and the gated network that has its activity as gates (MHS Def. 3.1).
+
+    Both start from ``weights`` and go down their own gradient. Gates are step(z), z the input of
+    the ReLU network's neuron; no gradient passes through them.
+
+    Args:
+        network: the ReLU network, with one hidden layer or more.
+        weights: initial weights of both.
+        task: what they are trained on, all samples at each update.
+        learning_rate: step size on the mean loss.
+        num_steps: number of updates.
+        freeze_at: step from which on the gated network keeps its gates; never if not given.
+    """
+    linear = networks.LinearNetwork(network.sizes)
+    freeze_at = num_steps if freeze_at is None else freeze_at
+
+    def loss(weights, network, gates=None):
+        outputs = network.apply(weights, task.inputs, gates)
+        return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples), outputs
+
+    value_and_gradient = jax.value_and_grad(loss, has_aux=True)
+
+    def descend(weights, gradient):
+        return jax.tree.map(lambda w, g: w - learning_rate * g, weights, gradient)
+
+    def step(state, index):
+        weights, gated_weights, gates = state
+        now = network.gates(weights, task.inputs)
+        gates = jax.tree.map(lambda g, kept: jnp.where(index <= freeze_at, g, kept), now, gates)
+        (value, outputs), gradient = value_and_gradient(weights, network)
+        (gated_value, gated_outputs), gated_gradient = value_and_gradient(
+            gated_weights, linear, gates
+        )
+        state = descend(weights, gradient), descend(gated_weights, gated_gradient), gates
+        return state, (value, gated_value, jnp.abs(outputs - gated_outputs).max())
+
+    state = weights, weights, network.gates(weights, task.inputs)
+    (weights, gated_weights, _), records = jax.lax.scan(step, state, jnp.arange(num_steps))
+    return SideBySide(*records, weights, gated_weights)

@@ -5,14 +5,13 @@ from mdsgdln.theory.contexts import contextual_closed_form, learning_time
 from mdsgdln.theory.first_drops import first_drop
 from mdsgdln.theory.flow import ReducedNetwork
 from mdsgdln.theory.letting_go import context_preference
-from mdsgdln.theory.neuron_basins import Basin, basins
-from mdsgdln.theory.neuron_faces import Candidate, candidates, faces
-from mdsgdln.theory.neuron_merging import Merger
-from mdsgdln.theory.neuron_utility import climb, drive, utility
+from mdsgdln.theory.maxima import Candidate, candidates, climb, drive, faces, utility
 from mdsgdln.theory.paths import path_gradient
 from mdsgdln.theory.prediction import predict_losses, reduced_network
 from mdsgdln.theory.race import PathwayRace, pathway_modes, pathway_race, pathway_strengths
 from mdsgdln.theory.reduction import exact_reduction
+from mdsgdln.theory.relu_basins import Basin, basins
+from mdsgdln.theory.relu_neurons import Merger
 from mdsgdln.theory.relu_prediction import ReLUPrediction, predict_relu
 from mdsgdln.theory.shared_edges import SharedRace, decoupled_weights, shared_race
 from mdsgdln.theory.sliding_flow import ReLUFlow, relu_flow

@@ -7,8 +7,7 @@ import numpy as np
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
-from mdsgdln.theory.neuron_basins import Basin
-from mdsgdln.theory.starts import expected_initial_strength
+from mdsgdln.theory.relu_basins import Basin
 
 SMALL = 1e-3  # of a₀ d/s: the start over the end of a strength
 
@@ -48,61 +47,49 @@ def first_drop(
     shapes = {(b.input_weights.shape, b.output_weights.shape, b.activity.shape) for b in basins}
     if len(shapes) > 1:
         raise ValueError("basins: expected those of one task, got some of different shapes")
-    if not any(basin.mass > 0 for basin in basins):
+    growing = [basin for basin in basins if basin.mass > 0]
+    if not growing:
         raise ValueError("basins: expected one with a mass above 0, got none")
     checks.positive_integer("num_hidden", num_hidden)
-    sizes: list = list(scale) if checks.is_list(scale) else [scale, scale]
-    for size in sizes:
-        checks.positive("scale", size)
-    unit = 2 * float(expected_initial_strength(num_hidden, sizes))
-    if sizes[0] != sizes[1]:
+    first, second = checks.initial_scales(scale, ("first", "second"))
+    if first != second:
         raise ValueError(
             "scale: expected that of both layers, for which the masses of the basins are, "
             f"got {scale!r:.80}"
         )
-    starts = unit * np.array([basin.mass for basin in basins])
-    s, d = (np.array([getattr(b, name) for b in basins]) for name in ("rate", "variance"))
-    growing = starts > 0
-    ratio = np.where(growing, starts * d / s, 1e-300)
-    first = np.argmin(np.where(growing, -np.log(ratio) / s, np.inf))
-    if ratio[first] > SMALL:
+    starts = num_hidden * first**2 * np.array([basin.mass for basin in growing])
+    s, d = (np.array([getattr(b, name) for b in growing]) for name in ("rate", "variance"))
+    ratio = starts * d / s
+    earliest = np.argmin(-np.log(ratio) / s)
+    if ratio[earliest] > SMALL:
         warnings.warn(
-            f"first_drop: the first basin starts at {ratio[first]:.1g} of its final strength, "
+            f"first_drop: the first basin starts at {ratio[earliest]:.1g} of its final strength, "
             f"expected at most {SMALL}: these weights are not small, and the network is faster "
             "or slower than this by some per cent",
             stacklevel=2,
         )
     if amount is None:
-        amount = s[first] ** 2 / (4 * d[first])
+        amount = s[earliest] ** 2 / (4 * d[earliest])
     checks.positive("amount", amount)
-    time = _time_of_drop(basins, s, starts, float(amount))
-    _warn_of_undecided(basins, time)
+    time = _time_of_drop(growing, s, starts, float(amount))
+    known = [basin for basin in basins if basin.mass_error == 0]
+    if any(0 < (fast.rate - b.rate) * time < 1 for fast in known for b in basins):
+        warnings.warn(
+            "first_drop: isolated samples are nearly as fast as each other, and until then neurons "
+            "that are on for several serve them all: the time may be off by some ten per cent",
+            stacklevel=2,
+        )
     return time
-
-
-def _warn_of_undecided(basins: Sequence[Basin], time: float) -> None:
-    """Warn if masses in closed form, for which rates are far apart, are used for close ones."""
-    for fast in basins:
-        if fast.mass_error == 0 and any(0 < (fast.rate - b.rate) * time < 1 for b in basins):
-            warnings.warn(
-                "first_drop: isolated samples are nearly as fast as each other, and until then "
-                "neurons that are on for several serve them all: the time may be off by some ten "
-                "per cent",
-                stacklevel=3,
-            )
-            return
 
 
 def _time_of_drop(basins: Sequence[Basin], s, starts, amount: float) -> float:
     """Integrate the race until the loss has fallen by an amount."""
     from scipy.integrate import solve_ivp  # here, as its import takes a while
 
-    keep = starts > 0
     answers, activity = (
-        np.array([getattr(basin, name) for basin in basins])[keep]
+        np.array([getattr(basin, name) for basin in basins])
         for name in ("output_weights", "activity")
     )
-    s, starts = s[keep], starts[keep]
     coupling = (answers @ answers.T) * (activity @ activity.T) / activity.shape[1]  # K
 
     def growth(_, logarithm):

@@ -15,15 +15,13 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.networks import ReLUNetwork
 from mdsgdln.tasks import Task
-from mdsgdln.theory.neuron_sliding import Sliders, implicit, lengths, tolerance
+from mdsgdln.theory.sliding_step import Sliders, implicit, lengths, tolerance
 
 OFF, SLIDING, ON = -1, 0, 1
 RESOLVED = 0.02  # a step over the time in which the fastest thing grows by e
 AT_ONCE = 256  # steps between two looks at what they gave
 MOST_STEPS = 10_000_000  # hours; a loss is kept for each
-# Share of the weight near repulsive boundaries. Of 22 tasks of the book's chapter on sliding gates
-# two reach 0.1 and 0.35; even their curves are those of descent to 0.001 with the shortest step.
-WORTH_A_WARNING = 0.1
+WORTH_A_WARNING = 0.1  # share of the weight near repulsive boundaries
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +77,7 @@ def relu_flow(
 
     ẇ = Σ θ_i β_i x_i and v̇ = Σ relu(wᵀx_i) r_i/P for each neuron (w, v), with the residual
     r = y − ŷ, β_i = vᵀr_i/P, and θ_i = 1 on, 0 off and between on the boundary of a gate, by the
-    implicit step of ``neuron_sliding``. The error is of the order of the step.
+    implicit step of ``sliding_step``. The error is of the order of the step.
 
     Args:
         network: with one hidden layer.
@@ -128,34 +126,25 @@ def relu_flow(
         return [first + (state.w - start).T @ basis.T, state.v]
 
     state = _begin(start, second, *data)
-    seen = _Seen(np.asarray(state.states), times, marks)
-    stops = [*range(AT_ONCE, len(sizes), AT_ONCE), len(sizes)]
-    if observe is not None:
-        stops = sorted({*stops, *marks.tolist()})
-    observed, done = [], 0
-    for stop in stops:
-        if stop > done:
-            part = np.zeros(AT_ONCE)
-            part[: stop - done] = sizes[done:stop]
-            state, *records = _advance(state, *data, part, stop - done)
-            seen.add(*(np.asarray(record)[: stop - done] for record in records))
-            done = stop
-        if observe is not None:
-            now = observe(weights_of(state)) if stop in marks else None
-            observed += [now] * int(np.sum(marks == stop))
-    part = np.zeros(AT_ONCE)
-    part[0] = sizes[-1] if len(sizes) else longest
-    _, *records = _advance(state, *data, part, 1)  # its beginning is the last time
-    seen.add(*(np.asarray(record)[:1] for record in records))
+    seen, observed, done = _Seen(np.asarray(state.states), marks), {}, 0
+    stops = {*range(AT_ONCE, len(sizes), AT_ONCE), len(sizes)}
+    for stop in sorted(stops if observe is None else stops.union(marks.tolist())):
+        state = seen.follow(state, *data, sizes[done:stop])
+        done = stop
+        if observe is not None and stop in marks:
+            observed[stop] = observe(weights_of(state))
+    further = sizes[-1:] if len(sizes) else np.array([longest])
+    seen.follow(state, *data, further)  # its beginning is the last time
     last = weights_of(state)
     first, second = (np.asarray(layer, float) for layer in last)  # in single precision 1e-300 is 0
     strength = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=0)
+    each = [observed[mark] for mark in marks.tolist()] if observed else []
     flow = ReLUFlow(
         times=times,
-        losses=np.array(seen.losses)[marks],
-        states=np.stack(seen.states),
+        losses=np.concatenate(seen.losses)[marks],
+        states=np.stack([seen.states[mark] for mark in marks.tolist()]),
         weights=last,
-        observed=jax.tree.map(lambda *each: np.stack(each), *observed) if observed else None,
+        observed=jax.tree.map(lambda *values: np.stack(values), *each) if each else None,
         step=float(sizes.max(initial=0)),
         residual=seen.residual,
         repelled=float(strength @ np.asarray(state.repelled) / max(strength.sum(), 1e-300)),
@@ -182,46 +171,6 @@ def _steps(times, longest: float) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(spans / np.maximum(numbers, 1), numbers), np.cumsum(numbers)
 
 
-class _Seen:
-    """States and losses at some steps, and all events, from the records of all steps."""
-
-    def __init__(self, start: np.ndarray, times: np.ndarray, marks: np.ndarray):
-        self.before, self.here = start, start  # states at the last two steps
-        self.wanted = {int(mark): int(np.sum(marks == mark)) for mark in marks}
-        self.losses: list[float] = []
-        self.states: list[np.ndarray] = []
-        self.events: list[tuple] = []  # step, neuron, sample, from, to
-        self.step, self.residual = 0, 0.0
-
-    def add(self, losses, states, residuals) -> None:
-        """Add records of steps: loss at their beginning, states at their end, (steps, P, H)."""
-        if not np.isfinite(losses).all():
-            raise ValueError(
-                "step: the loss became non-finite; expected a shorter one, or smaller weights"
-            )
-        self.losses += losses.tolist()
-        self.residual = max(self.residual, float(residuals.max()))
-        path = np.concatenate([self.before[None], self.here[None], states])
-        landed = (path[1:-1] == SLIDING) & (path[:-2] != SLIDING) & (path[2:] != SLIDING)
-        path[1:-1] = np.where(landed, path[2:], path[1:-1])
-        for index, sample, neuron in zip(*np.nonzero(path[1:-1] != path[:-2]), strict=True):
-            at = int(index)
-            old, new = int(path[at, sample, neuron]), int(path[at + 1, sample, neuron])
-            self.events.append((self.step + at, int(neuron), int(sample), old, new))
-        for offset in range(len(states)):
-            for _ in range(self.wanted.get(self.step + offset, 0)):
-                self.states.append(path[offset + 1].T.copy())
-        self.before, self.here = path[-2], path[-1]
-        self.step += len(states)
-
-    def table(self, ends: np.ndarray) -> pd.DataFrame:
-        """Return the events, with the times at which steps end."""
-        columns = ["time", "neuron", "sample", "from", "to"]
-        frame = pd.DataFrame(self.events, columns=columns)
-        frame["time"] = ends[frame["time"].to_numpy(int)]
-        return frame
-
-
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class _State:
@@ -235,17 +184,66 @@ class _State:
     repelled: Array
 
 
+class _Seen:
+    """Losses, events, and states at some steps, from the records of all steps."""
+
+    def __init__(self, start: np.ndarray, marks: np.ndarray):
+        self.latest = np.stack([start, start])  # states at the last two steps
+        self.wanted = set(marks.tolist())
+        self.losses: list[np.ndarray] = []
+        self.states: dict[int, np.ndarray] = {}
+        self.events: list[np.ndarray] = []  # rows of step, neuron, sample, from, to
+        self.step, self.residual = 0, 0.0
+
+    def follow(self, state: _State, inputs, targets, sizes: np.ndarray) -> _State:
+        """Take up to ``AT_ONCE`` steps, keep what they give, and return the state."""
+        part, number = np.pad(sizes, (0, AT_ONCE - len(sizes))), len(sizes)
+        state, *records = _advance(state, inputs, targets, part, number)
+        losses, states, residuals = (np.asarray(record)[:number] for record in records)
+        if not np.isfinite(losses).all():
+            raise ValueError(
+                "step: the loss became non-finite; expected a shorter one, or smaller weights"
+            )
+        self.losses.append(losses)
+        self.residual = max(self.residual, float(residuals.max(initial=0)))
+        path = np.concatenate([self.latest, states])
+        landed = (path[1:-1] == SLIDING) & (path[:-2] != SLIDING) & (path[2:] != SLIDING)
+        path[1:-1] = np.where(landed, path[2:], path[1:-1])
+        index, sample, neuron = np.nonzero(path[1:-1] != path[:-2])
+        old, new = path[index, sample, neuron], path[index + 1, sample, neuron]
+        self.events.append(np.stack([self.step + index, neuron, sample, old, new], axis=1))
+        for offset in range(number):
+            if self.step + offset in self.wanted:
+                self.states[self.step + offset] = path[offset + 1].T.copy()
+        self.latest = path[-2:]
+        self.step += number
+        return state
+
+    def table(self, ends: np.ndarray) -> pd.DataFrame:
+        """Return the events, with the times at which steps end."""
+        events = np.concatenate(self.events)
+        frame = pd.DataFrame(events, columns=["time", "neuron", "sample", "from", "to"])
+        return frame.assign(time=ends[events[:, 0]])
+
+
 @jax.jit  # one program instead of thirty small ones
 def _begin(w, v, inputs, targets) -> _State:
     """Return the state at the beginning."""
-    activity = inputs.T @ w
-    push = (targets - v @ jnp.maximum(activity, 0).T).T @ v
+    activity, _, _, push = _forces(w, v, inputs, targets)
     states = _states(inputs, w, activity, push)
     solve = jnp.zeros((inputs.shape[1], *w.shape), w.dtype)
     sliders = Sliders((states == ON).astype(w.dtype), solve)
     on_it = jnp.abs(activity) <= _rounding(inputs, w)  # has reached a boundary, if it repels
     nears = jnp.where(on_it, 2 * _rounding(inputs, w), 0)
     return _State(w, v, sliders, states, nears, jnp.zeros(w.shape[1], bool))
+
+
+def _forces(w, v, inputs, targets) -> tuple:
+    """Return wᵀx and relu(wᵀx), (P, H), the residual, (N_out, P), and β, (P, H)."""
+    activity = inputs.T @ w
+    hidden = jnp.maximum(activity, 0)
+    residual = targets - v @ hidden.T
+    return activity, hidden, residual, residual.T @ v / inputs.shape[1]
 
 
 def _states(inputs, w, activity, push) -> Int8[Array, "P H"]:
@@ -269,10 +267,7 @@ def _advance(state: _State, inputs, targets, sizes, number) -> tuple:
     def one(index, carry):
         state, losses, states, residuals = carry
         size = sizes[index].astype(state.w.dtype)
-        activity = inputs.T @ state.w
-        hidden = jnp.maximum(activity, 0)
-        residual = targets - state.v @ hidden.T
-        push = residual.T @ state.v / num_samples
+        activity, hidden, residual, push = _forces(state.w, state.v, inputs, targets)
         most = jnp.where(push < 0, -size * push, 0)
         explicit = jnp.where((push >= 0) & (state.states == ON), size * push, 0)
         theta = jnp.where(state.states == SLIDING, state.sliders.theta, state.states == ON)

@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import lsq_linear
 
 from mdsgdln import networks, reln, tasks, theory, training
-from mdsgdln.theory import neuron_sliding
+from mdsgdln.theory import sliding_step
 
 KEY = jax.random.key(0)
 SLIDE = tasks.Task([[1.0, 0.6], [0.0, 0.8]], [[1.0, -2.0]])  # the first lifts, the second pushes
@@ -53,9 +53,9 @@ def test_step_solves_the_problem_of_bounded_least_squares(kind):
     warm = rng.uniform(size=most.shape)
     for theta in (np.zeros_like(most), warm):
         empty = jnp.zeros((inputs.shape[1], *before.shape))
-        sliders = neuron_sliding.Sliders(jnp.asarray(theta), empty)
+        sliders = sliding_step.Sliders(jnp.asarray(theta), empty)
         for _ in range(2):  # again, from what it found
-            w, pushes, sliders, found = neuron_sliding.implicit(
+            w, pushes, sliders, found = sliding_step.implicit(
                 jnp.asarray(inputs), jnp.asarray(before), jnp.asarray(most), sliders
             )
             assert found.max() <= 1e-10
@@ -66,12 +66,12 @@ def test_step_solves_the_problem_of_bounded_least_squares(kind):
 
 
 def test_sweeps_solve_what_active_sets_do_not(monkeypatch):
-    monkeypatch.setattr(neuron_sliding, "ACTIVE_SETS", 1)
+    monkeypatch.setattr(sliding_step, "ACTIVE_SETS", 1)
     rng = np.random.default_rng(1)
     inputs, before = rng.normal(size=(3, 6)), rng.normal(size=(3, 10))
     most = rng.uniform(size=(6, 10))
-    sliders = neuron_sliding.Sliders(jnp.zeros((6, 10)), jnp.zeros((6, 3, 10)))
-    w, _, _, found = neuron_sliding.implicit(*map(jnp.asarray, (inputs, before, most)), sliders)
+    sliders = sliding_step.Sliders(jnp.zeros((6, 10)), jnp.zeros((6, 3, 10)))
+    w, _, _, found = sliding_step.implicit(*map(jnp.asarray, (inputs, before, most)), sliders)
     assert found.max() <= 1e-10
     for neuron in range(10):
         best = bounded_least_squares(inputs, before[:, neuron], most[:, neuron])

@@ -12,9 +12,8 @@ import pytest
 from bad_input import BAD_INPUT
 
 from mdsgdln import networks, tasks, theory, training
-from mdsgdln.theory.deep_prediction import averaged_in_time, narrow_widths
-from mdsgdln.theory.neuron_merging import in_span, merge, patterns
-from mdsgdln.theory.relu_prediction import _advance
+from mdsgdln.theory.relu_neurons import descend, in_span, merge, patterns
+from mdsgdln.theory.relu_prediction import averaged_in_time, narrow_widths
 
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
@@ -28,7 +27,7 @@ def one_gate(count=40):
     return near + 0.1 * np.random.default_rng(1).normal(size=(count, 5))
 
 
-def descend(z, steps, rate=0.02):
+def trained_neurons(z, steps, rate=0.02):
     """Gradient descent by automatic differentiation; losses on the way and Σ z zᵀ at the end."""
 
     def loss(z):
@@ -53,8 +52,8 @@ def test_merged_neurons_learn_alike_while_the_gate_stays():
     assert (event.merged, event.into) == (40, len(few)) == (40, 10)
     assert event.gate.all() and not event.boundary.any()
     np.testing.assert_allclose(few.T @ few, z.T @ z, rtol=0, atol=1e-12)
-    expected, end, many = descend(z, 200)
-    losses, merged_end, _ = descend(few, 200)
+    expected, end, many = trained_neurons(z, 200)
+    losses, merged_end, _ = trained_neurons(few, 200)
     assert (patterns(many[:, :3], INPUTS) == 1).all()
     assert expected[-1] < 0.9 * expected[0]
     np.testing.assert_allclose(losses, expected, rtol=0, atol=1e-12)
@@ -109,8 +108,8 @@ def test_no_basis_of_equal_directions_matters():
 
 def test_a_round_is_gradient_flow():
     z = 0.1 * one_gate(8)
-    _, losses = _advance(jnp.asarray(z), INPUTS, TARGETS, 0.01)
-    fine, *_ = descend(z, 5000, rate=1e-4)
+    _, losses = descend(jnp.asarray(z), INPUTS, TARGETS, 0.01, 50)
+    fine, *_ = trained_neurons(z, 5000, rate=1e-4)
     np.testing.assert_allclose(losses, fine[::100], rtol=2e-4)
 
 

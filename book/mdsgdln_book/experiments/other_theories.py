@@ -4,11 +4,14 @@ A neuron is z = (w, u), input and output weights, a row of (H, N_in + N_out). Ta
 ``first_drop``.
 """
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import reln, statistics, sweeps, theory
+from mdsgdln.theory.relu_neurons import descend, heun, residual_of, velocity
 from mdsgdln_book.experiments.first_drop import task_of
 from mdsgdln_book.tables import Table
 
@@ -49,40 +52,11 @@ def power_of(targets) -> float:
 # Gradient flow ---------------------------------------------------------------------------------
 
 
-def residual_of(z, inputs, targets):
-    """Return what the network does not explain, (N_out, P)."""
-    w, u = jnp.split(z, [len(inputs)], axis=1)
-    return targets - u.T @ jnp.maximum(w @ inputs, 0)
-
-
-def velocity(z, residual, inputs):
-    """Return ż of neurons that see a residual."""
-    w, u = jnp.split(z, [len(inputs)], axis=1)
-    activity = w @ inputs
-    push = jnp.where(activity > 0, u @ residual, 0)
-    slopes = push @ inputs.T, jnp.maximum(activity, 0) @ residual.T
-    return jnp.concatenate(slopes, axis=1) / inputs.shape[1]
-
-
-@jax.jit
-def flow_block(z, inputs, targets, step):
-    """Follow gradient flow for a block of Heun steps; return weights, and losses before each."""
-
-    def one(z, _):
-        residual = residual_of(z, inputs, targets)
-        first = velocity(z, residual, inputs)
-        ahead = z + step * first
-        second = velocity(ahead, residual_of(ahead, inputs, targets), inputs)
-        return z + step / 2 * (first + second), jnp.sum(residual**2) / (2 * inputs.shape[1])
-
-    return jax.lax.scan(one, z, None, length=BLOCK)
-
-
 def flow(task, z, step: float, num_steps: int = 0) -> np.ndarray:
     """Return losses: of so many steps, or up to twice the time at which FALLEN is left."""
     losses = np.zeros(0)
     for _ in range(MOST_BLOCKS):
-        z, part = flow_block(z, task.inputs, task.targets, step)
+        z, part = descend(z, task.inputs, task.targets, step, BLOCK)
         losses = np.concatenate([losses, part])
         end = num_steps or 2 * int(np.argmax(losses < FALLEN * losses[0]))
         if 0 < end <= len(losses):
@@ -100,10 +74,11 @@ def wait(z, size, dormant, residual, inputs, step, longest):
     Each direction follows the flow on a residual that stands still; ln size grows by 2U dt.
     """
 
+    climbing = partial(velocity, inputs=inputs, residual=residual / inputs.shape[1])
+
     def one(state):
         z, size, time, _ = state
-        first = velocity(z, residual, inputs)
-        new = z + step / 2 * (first + velocity(z + step * first, residual, inputs))
+        new = heun(climbing, z, step)
         stretch = jnp.linalg.norm(new, axis=1)
         return new / stretch[:, None], size + jnp.log(stretch), time + step, jnp.log(stretch)
 
@@ -126,7 +101,7 @@ def minimise(z, inputs, targets, step):
 
     def block(carry):
         z, last, _, count = carry
-        z, losses = flow_block(z, inputs, targets, step / FINER)
+        z, losses = descend(z, inputs, targets, step / FINER, BLOCK)
         return z, losses[-1], last - losses[-1], count + 1
 
     def goes_on(carry):

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import networks, reln, sweeps, theory
-from mdsgdln.theory.neuron_utility import span
+from mdsgdln.theory.reduction import span
 from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, passed, task_of, width_of
 from mdsgdln_book.tables import Table
 
@@ -93,8 +93,8 @@ def begin(task, width: int, scale: float, seeds: int):
 
 def coordinates(columns):
     """Return a basis of the span of columns, and these in it."""
-    left, s, right = span(np.asarray(columns))
-    return left, s[:, None] * right
+    basis = span(columns)
+    return basis, basis.T @ np.asarray(columns)
 
 
 @jax.jit

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from mdsgdln import sweeps, theory
-from mdsgdln.theory.neuron_merging import patterns
+from mdsgdln.theory.relu_neurons import patterns
 from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, task_of, width_of
 from mdsgdln_book.experiments.predicted_curves import (
     LEARNED,

@@ -1,4 +1,4 @@
-"""What a small ReLU neuron climbs: its utility, and when it has reached the top.
+"""What a small ReLU neuron climbs: its utility, and all gates at which it can have reached the top.
 
 A neuron (w, u) has the *utility* U(w, u) = (1/P) Σ_i uᵀr_i relu(wᵀx_i), r_i what is not explained
 of sample i. With u along R relu(Xᵀw), the best one, and ‖w‖² = ‖u‖² = ½, 2U is the *drive*
@@ -16,17 +16,42 @@ of B, and Σ^yx(g) = (1/P) Σ_{i∈g} r_i x_iᵀ. All weights with one gate and 
 """
 
 from itertools import chain, combinations
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
+from scipy.linalg import null_space, orth
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
 
 FLAT = 1e-9  # shorter than this, of length 1 once, a vector is zero
+SAME = 1e-7  # singular values this close, relative to the largest, are equal
 BOUNDARY = 1e-6  # |wᵀx| ≤ this ‖w‖‖x‖: the sample counts as on the boundary
 MOST_UP = 12  # samples of B with β > 0 whose subsets are tried
+MOST_SAMPLES = 16  # whose faces are listed
+
+
+class Candidate(NamedTuple):
+    """A face whose fastest direction lies in it: what a neuron may end at.
+
+    Attributes:
+        gate: the samples that are on, shape (P,).
+        boundary: those with wᵀx = 0, shape (P,).
+        rate: s, the largest singular value of Σ^yx(g) Ψ_B; it is the drive f(w).
+        flatness: dimension of its top space. From 2 on w is one of a family.
+        climb: slope with which f still rises at ``input_weights``; where it is above 0 these are no
+            local maximum. NaN where more than 12 samples on the boundary push up.
+        input_weights: w of length 1, shape (N_in,); one of many where flatness is 2 or more.
+    """
+
+    gate: Bool[np.ndarray, " P"]
+    boundary: Bool[np.ndarray, " P"]
+    rate: float
+    flatness: int
+    climb: float
+    input_weights: Float[np.ndarray, " N_in"]
 
 
 def utility(
@@ -48,8 +73,7 @@ def utility(
     u = _neurons("output_weights", output_weights, len(residual))
     if len(w) != len(u):
         raise ValueError(f"output_weights: expected {len(w)} neurons, got {len(u)}")
-    active = np.maximum(w @ inputs, 0)
-    return np.sum((u @ residual) * active, axis=1) / inputs.shape[1]
+    return np.sum((u @ residual) * np.maximum(w @ inputs, 0), axis=1) / inputs.shape[1]
 
 
 def drive(
@@ -66,8 +90,7 @@ def drive(
         ValueError: a wrong shape, a non-finite entry or a neuron without weights.
     """
     inputs, residual = _data(task, residual)
-    w = _neurons("input_weights", input_weights, len(inputs))
-    return np.linalg.norm(np.maximum(_unit(w) @ inputs, 0) @ residual.T, axis=1) / inputs.shape[1]
+    return _drive(inputs, residual, _directions(input_weights, len(inputs)))
 
 
 def climb(
@@ -81,14 +104,14 @@ def climb(
 
     Args:
         task: with inputs X.
-        input_weights: w, shape (n, N_in), with a drive above zero.
+        input_weights: w, shape (n, N_in), none of them zero.
         residual: R, shape (N_out, P); the targets if not given.
 
     Raises:
         ValueError: a wrong shape, a drive of zero, or more than 12 samples of B with β_i > 0.
     """
     inputs, residual = _data(task, residual)
-    w = _unit(_neurons("input_weights", input_weights, len(inputs)))
+    w = _directions(input_weights, len(inputs))
     slopes = np.array([_steepest(inputs, residual, neuron) for neuron in w])
     if np.isnan(slopes).any():
         raise ValueError(
@@ -97,15 +120,127 @@ def climb(
     return slopes
 
 
+def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
+    """Return all faces with a fastest direction of their own, the fastest first: the *winner*.
+
+    A local maximum whose top space has one dimension is among those with climb 0. Where the top
+    space is larger, climb is that of the returned w alone. Inputs that are dependent before
+    rounding to single precision may count as independent.
+
+    Args:
+        task: at most 16 samples.
+        residual: R, shape (N_out, P); the targets if not given.
+
+    Raises:
+        ValueError: a wrong shape, or too many samples.
+    """
+    inputs, residual = _data(task, residual)
+    found = []
+    for face in faces(inputs):
+        gate, boundary = face > 0, face == 0
+        top = _top_space(inputs, residual, gate, boundary)
+        w = None if top is None else _inside(inputs, gate, boundary, top)
+        if w is not None:
+            rate, slope = float(_drive(inputs, residual, w)), _steepest(inputs, residual, w)
+            found.append(Candidate(gate, boundary, rate, top.shape[1], slope, w))
+    return sorted(found, key=lambda candidate: -candidate.rate)
+
+
+def faces(inputs: Numbers) -> Int[np.ndarray, "F P"]:
+    """Return every face of the weights of a ReLU neuron without a bias.
+
+    A row for each, an entry for each sample: 1 on, −1 off, 0 on the boundary. A face of one
+    dimension more is a face from which one takes a small step along a line in its boundary.
+
+    Args:
+        inputs: X, shape (N_in, P), at most 16 samples.
+
+    Raises:
+        ValueError: a wrong shape, or too many samples.
+    """
+    checks.known("inputs", inputs)
+    checks.finite_array("inputs", inputs, 2, "(N_in, P)")
+    inputs = np.asarray(inputs, float)  # not by way of JAX: rounded, dependent inputs are not so
+    if inputs.shape[1] > MOST_SAMPLES:
+        raise ValueError(f"inputs: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
+    lengths = np.linalg.norm(inputs, axis=0)
+    unit = np.where(lengths > FLAT * lengths.max(), inputs / np.where(lengths > 0, lengths, 1), 0)
+    level = np.zeros((1, inputs.shape[1]), np.int8)
+    found = [level]
+    for _ in range(orth(unit, FLAT).shape[1]):
+        higher = []
+        for boundary in np.unique(level == 0, axis=0):
+            lower = level[((level == 0) == boundary).all(axis=1)]
+            lines = _lines(unit[:, boundary])
+            above = np.repeat(lower, len(lines), axis=0)
+            above[:, boundary] = np.tile(lines, (len(lower), 1))
+            higher.append(above)
+        level = np.unique(np.concatenate(higher), axis=0)
+        found.append(level)
+    return np.concatenate(found)
+
+
+def _lines(vectors: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "rays k"]:
+    """Return the signs of vectors along all lines that they cut out of their span, both ways."""
+    inside = orth(vectors, FLAT).T @ vectors
+    signs = set()
+    for chosen in combinations(inside.T, len(inside) - 1):
+        line = null_space(np.reshape(chosen, (-1, len(inside))), FLAT)
+        if line.shape[1] == 1:
+            along = (line.T @ inside)[0]
+            along = np.where(np.abs(along) > FLAT, np.sign(along), 0)
+            signs |= {tuple(along), tuple(-along)}
+    return np.array(sorted(signs), np.int8)
+
+
+def _top_space(
+    inputs, residual, on: Bool[np.ndarray, " P"], boundary: Bool[np.ndarray, " P"]
+) -> Float[np.ndarray, "N_in flatness"] | None:
+    """Return a basis of the top right singular vectors of Σ^yx(g) Ψ_B, or None if it is zero."""
+    basis = null_space(inputs[:, boundary].T, FLAT)
+    _, s, right = np.linalg.svd((residual * on) @ inputs.T @ basis)
+    size = np.linalg.norm(residual) * np.linalg.norm(inputs)
+    if not s.size or s[0] <= FLAT * size:  # what cancels is a rounding error, not 0
+        return None
+    return basis @ right[: np.sum(s > s[0] * (1 - SAME))].T
+
+
+def _inside(inputs, gate, boundary, top) -> Float[np.ndarray, " N_in"] | None:
+    """Return a vector of length 1 in the span of ``top`` that lies in a face, or None."""
+    from scipy.optimize import linprog  # here, as its import takes a while
+
+    if top.shape[1] == 1:
+        tries = [top[:, 0], -top[:, 0]]
+    else:  # the farthest from all boundaries, of those in a box
+        side = np.where(gate, -1.0, 1.0)[~boundary]
+        rows = side[:, None] * (inputs[:, ~boundary].T @ top)
+        program = linprog(
+            np.append(np.zeros(top.shape[1]), -1),
+            np.column_stack([rows, np.ones(len(rows))]),
+            np.zeros(len(rows)),
+            bounds=[(-1, 1)] * top.shape[1] + [(0, 1)],
+        )
+        w = top @ program.x[:-1] if program.status == 0 else np.zeros(len(top))
+        tries = [w / np.linalg.norm(w)] if w.any() else []
+    for w in tries:
+        on, at = _pattern(inputs, w)
+        if (on == gate).all() and (at == boundary).all():
+            return w
+    return None
+
+
+def _drive(inputs, residual, w: Float[np.ndarray, "*n N_in"]) -> Float[np.ndarray, "*n"]:
+    """Return the drive of w of length 1."""
+    answers = np.maximum(w @ inputs, 0) @ residual.T
+    return np.linalg.norm(answers, axis=-1) / inputs.shape[1]
+
+
 def _steepest(
-    inputs: Float[np.ndarray, "N_in P"],
-    residual: Float[np.ndarray, "N_out P"],
-    w: Float[np.ndarray, " N_in"],
-    off: Bool[np.ndarray, " P"] | None = None,
+    inputs, residual, w: Float[np.ndarray, " N_in"], off: Bool[np.ndarray, " P"] | bool = False
 ) -> float:
     """Return the largest slope of the drive at one w of length 1, NaN for too many to try.
 
-    Only over directions that leave off what is ``off``, where this is given.
+    Only over directions that leave off what is ``off``.
     """
     from scipy.optimize import lsq_linear  # here, as its import takes a while
 
@@ -118,7 +253,7 @@ def _steepest(
     push = answer / s @ residual / num_samples  # β, (P,)
     slope = inputs @ (on * push) - s * w  # c
     used = boundary & (np.abs(push) > 1e-12 * np.abs(push).max()) & inputs.any(axis=0)
-    parked = used & (push > 0) & (off if off is not None else False)
+    parked = used & (push > 0) & off
     up, down = np.flatnonzero(used & (push > 0) & ~parked), np.flatnonzero(used & (push < 0))
     if len(up) > MOST_UP:
         return np.nan
@@ -141,23 +276,6 @@ def _pattern(
     """Return the samples that are on, and those on the boundary, for w of length 1."""
     activity, size = w @ inputs, tolerance * np.linalg.norm(inputs, axis=0)
     return activity > size, np.abs(activity) <= size
-
-
-def _kernel(vectors: Float[np.ndarray, "N_in k"]) -> Float[np.ndarray, "N_in m"]:
-    """Return an orthonormal basis of what is orthogonal to several vectors: the range of Ψ_B."""
-    left, s, _ = np.linalg.svd(vectors) if vectors.size else (np.eye(len(vectors)), np.zeros(0), 0)
-    rank = int(np.sum(s > FLAT * s.max(initial=0)))
-    return left[:, rank:]
-
-
-def span(vectors: Float[np.ndarray, "n k"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the singular value decomposition U, s, Vᵀ of some columns, without what is zero.
-
-    U, (n, rank), is an orthonormal basis of their span, and diag(s) Vᵀ are they in it.
-    """
-    left, s, right = np.linalg.svd(vectors, full_matrices=False)
-    rank = int(np.sum(s > FLAT * s.max(initial=0)))
-    return left[:, :rank], s[:rank], right[:rank]
 
 
 def _data(
@@ -188,8 +306,9 @@ def _neurons(name: str, weights: Numbers, number: int) -> Float[np.ndarray, "n _
     return array
 
 
-def _unit(w: Float[np.ndarray, "n N_in"]) -> Float[np.ndarray, "n N_in"]:
-    """Return the weights at length 1, or raise ``ValueError``."""
+def _directions(input_weights: Numbers, number: int) -> Float[np.ndarray, "n N_in"]:
+    """Return input weights at length 1, or raise ``ValueError``."""
+    w = _neurons("input_weights", input_weights, number)
     lengths = np.linalg.norm(w, axis=1, keepdims=True)
     if not lengths.all():
         raise ValueError("input_weights: expected neurons with weights, got one with none")

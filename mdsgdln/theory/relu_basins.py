@@ -1,24 +1,26 @@
 """Where the neurons of a small random network go: gates, rates, and how much weight each gets.
 
-A small neuron (w, u) climbs its utility, ẇ = Σ_{i on} β_i x_i and u̇ = Σ_i relu(wᵀx_i) r_i/P with
-β_i = uᵀr_i/P, until it grows as c e^{st} ẑ in one of few directions ẑ = (ŵ, û)/√2. The *mass* of a
-basin is A = ⟨1_basin c²⟩/2 over unit Gaussian neurons, c = ẑᵀz e^{−st}. H neurons of scale σ begin
-as a strength a₀ = Hσ²A of û relu(ŵᵀx).
+A small neuron z = (w, u) climbs its utility until it grows as c e^{st} ẑ in one of few directions
+ẑ = (ŵ, û)/√2. The *mass* of a basin is A = ⟨1_basin c²⟩/2 over unit Gaussian neurons,
+c = ẑᵀz e^{−st}. H neurons of scale σ begin as a strength a₀ = Hσ²A of û relu(ŵᵀx).
 """
 
 import warnings
+from functools import partial
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
+from scipy.linalg import orth
+from scipy.sparse.csgraph import connected_components
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
-from mdsgdln.theory.neuron_settling import settle
-from mdsgdln.theory.neuron_utility import FLAT, _data, _pattern, _steepest, drive, span
+from mdsgdln.theory.maxima import FLAT, _data, _drive, _pattern, _steepest, _top_space
+from mdsgdln.theory.relu_neurons import heun, velocity
 
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
 # Change of ln growth from round to round, over this growth; share of neurons that may have more.
@@ -26,6 +28,9 @@ STEADY, BUSY = 1e-4, 1e-3
 SLOW = 0.2  # ln growth in a round, of 5 at most; slower than this neurons flicker
 COOLING = 200  # steps that shrink to 1e-4 of that: samples on a boundary stop chattering
 ROUNDING = 1e3  # times the precision of numbers: |wᵀx| that is zero
+NEAR = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0  # |wᵀx| that may be a boundary's, one after the other
+CLOSE, SAME_FACE = 0.97, 0.3  # cosine of a neuron and its maximum; less, if in one face with it
+MOST_FACES = 20  # between a neuron and its maximum
 LOST = 0.02  # share of the mass that may belong to no basin without a warning
 ISOLATED = 3 / 16 + 1 / (8 * np.pi), 3 / 8  # mass and share of a sample that meets no other
 
@@ -91,19 +96,22 @@ def basins(
     if not acts.any():
         raise ValueError("residual: expected one that drives some neuron, got zeros")
     # Directions that no input or residual has do not move: they are left out, after the draw, so
-    # that no basis changes which neurons are drawn.
-    (left, reduced), (left_out, answers) = (
-        _reduced(vectors[:, acts]) for vectors in (inputs, residual)
-    )
+    # that no basis changes which neurons are drawn. What is left has norm 1.
+    left, left_out = (orth(vectors[:, acts], FLAT) for vectors in (inputs, residual))
+    reduced, answers = left.T @ inputs[:, acts], left_out.T @ residual[:, acts]
+    reduced, answers = (vectors / np.linalg.norm(vectors, 2) for vectors in (reduced, answers))
     drawn = jax.random.normal(key, (num_neurons, len(inputs) + len(residual)))
     w, u = np.split(np.asarray(drawn, float), [len(inputs)], axis=1)
     start = np.concatenate([w @ left, u @ left_out], axis=1)
     before, end, cold = _flow(*map(jnp.asarray, (start, reduced, answers)))
     w, u = np.split(np.asarray(cold, float), [len(reduced)], axis=1)
-    tops, group, flatness = settle(reduced, answers, w, ROUNDING * float(jnp.finfo(cold.dtype).eps))
+    rounding = ROUNDING * float(jnp.finfo(cold.dtype).eps)
+    tops, group, flatness = _settled(reduced, answers, w, rounding)
     _warn_of_lost(w, u, reduced, answers, group)
     # Of the length of z, what lies along the basin: ln c + ρt, ρ the growth in the unit of time.
-    ahead = np.concatenate([tops, _outputs(reduced, answers, tops)], axis=1) / np.sqrt(2)
+    outputs = np.maximum(tops @ reduced, 0) @ answers.T
+    lengths = np.linalg.norm(outputs, axis=1, keepdims=True)
+    ahead = np.hstack([tops, outputs / np.where(lengths > 0, lengths, 1)]) / np.sqrt(2)
     (early, start_time), (late, time) = (_along(ahead, state) for state in (before, end))
     found = []
     for number in range(len(flatness)):
@@ -118,18 +126,14 @@ def basins(
         direction = left @ (mean / np.linalg.norm(mean))
         found.append(_basin(inputs, residual, direction, part, members.mean(), flatness[number]))
     if not found:
-        _explain_death(task, residual, drawn[:, : len(inputs)])
-    found = sorted(found, key=lambda basin: -basin.rate)
-    return _closed(inputs, residual, found)
+        _explain_death(inputs, residual, np.asarray(drawn, float)[:, : len(inputs)])
+    return _closed(inputs, residual, sorted(found, key=lambda basin: -basin.rate))
 
 
 @jax.jit
-def _flow(
-    z: Float[Array, "N k"], inputs: Float[Array, "n P"], residual: Float[Array, "m P"]
-) -> tuple:
+def _flow(z: Array, inputs: Array, residual: Array) -> tuple:
     """Follow neurons z = (w, u), k = n + m, from their directions on, by Heun's rule.
 
-    The slope at both ends of a step is used, so that none that leaves a gate is without effect.
     X and R have norm 1 here and time runs in units of P/(‖X‖‖R‖), so that no rate is above 1.
     Where only weak samples are on, no rate is above Σ_on ‖r_i‖‖x_i‖, and steps are longer.
 
@@ -137,46 +141,36 @@ def _flow(
         z = (w, u) of length 1, (N, n + m), ln of its growth and its time, (N, 1), before and after
         the last round; and z after further steps that shrink.
     """
-    rows = len(inputs)
     # Parked samples have wᵀx → 0 from below, and rounding must not turn them on.
-    least = ROUNDING * jnp.finfo(inputs.dtype).eps * jnp.linalg.norm(inputs, axis=0)
-
-    def velocity(z):
-        w, u = z[:, :rows], z[:, rows:]
-        activity = w @ inputs
-        on = activity > least[None, :]
-        push, activity = jnp.where(on, u @ residual, 0), jnp.where(on, activity, 0)
-        return jnp.concatenate([push @ inputs.T, activity @ residual.T], axis=1)
+    least = ROUNDING * jnp.finfo(inputs.dtype).eps * jnp.linalg.norm(inputs, axis=0)[None]
+    flow = partial(velocity, inputs=inputs, residual=residual, least=least)
 
     def largest(z):
-        return _largest_rate(z[:, :rows] @ inputs > least[None, :], inputs, residual)
+        return _largest_rate(z[:, : len(inputs)] @ inputs > least, inputs, residual)
 
     def step(state, size):
         z, growth, time = state
-        first, most = velocity(z), largest(z)
+        most = largest(z)
         # A strong sample may turn on at the end of the step.
-        most = jnp.maximum(most, largest(z + size / most * first))
-        size = size / most
-        new = z + size / 2 * (first + velocity(z + size * first))
+        size = size / jnp.maximum(most, largest(z + size / most * flow(z)))
+        new = heun(flow, z, size)
         stretch = jnp.linalg.norm(new, axis=1, keepdims=True)
         return (new / stretch, growth + jnp.log(stretch), time + size), None
-
-    zero = jnp.zeros((len(z), 1))
-    state = z / jnp.linalg.norm(z, axis=1, keepdims=True), zero, zero
 
     def one_round(carry):
         _, state, grew, _, count = carry
         new, _ = jax.lax.scan(step, state, jnp.full(ROUND, STEP))
         grows = new[1] - state[1]
-        least = STEADY * jnp.maximum(jnp.abs(grows), SLOW)
-        busy = jnp.mean(jnp.abs(grows - grew) > least)
-        return state, new, grows, busy, count + 1
+        steady = STEADY * jnp.maximum(jnp.abs(grows), SLOW)
+        return state, new, grows, jnp.mean(jnp.abs(grows - grew) > steady), count + 1
 
     def goes_on(carry):
         _, _, _, busy, count = carry
         return (busy > BUSY) & (count < MOST_ROUNDS)
 
-    carry = state, state, jnp.full_like(state[1], jnp.inf), 1.0, 0
+    zero = jnp.zeros((len(z), 1))
+    state = z / jnp.linalg.norm(z, axis=1, keepdims=True), zero, zero
+    carry = state, state, jnp.full_like(zero, jnp.inf), 1.0, 0
     before, end, *_ = jax.lax.while_loop(goes_on, one_round, carry)
     (cold, _, _), _ = jax.lax.scan(step, end, STEP * jnp.logspace(0, -4, COOLING))
     return before, end, cold
@@ -187,6 +181,86 @@ def _largest_rate(on, inputs, residual) -> Float[Array, "N 1"]:
     sizes = jnp.linalg.norm(inputs, axis=0) * jnp.linalg.norm(residual, axis=0)
     bound = jnp.minimum(on @ sizes, 1.0)
     return jnp.where(bound > 0, bound, 1.0)[:, None]
+
+
+def _settled(inputs, residual, w: Float[np.ndarray, "N n"], rounding: float) -> tuple:
+    """Return the maximum that each neuron has come next to.
+
+    A sample with |wᵀx| below ``rounding`` counts as parked if it would push up.
+
+    Returns:
+        tops: its direction, (N, n).
+        group: which basin, (N,), −1 if there is none.
+        flatness: of every basin.
+    """
+    lengths = np.linalg.norm(w, axis=1, keepdims=True)
+    w = w / np.where(lengths > 0, lengths, 1)
+    tops, flat, settled = np.zeros_like(w), np.ones(len(w), int), np.zeros(len(w), bool)
+    for near in NEAR:
+        left_over = np.flatnonzero(~settled)
+        on, boundary = _pattern(inputs, w[left_over], near)
+        faces, which = np.unique(2 * on + boundary, axis=0, return_inverse=True)
+        for number in range(len(faces)):
+            members = left_over[which.ravel() == number]
+            found = _top(inputs, residual, w[members[0]], near, rounding)
+            if found is None:
+                continue
+            tops[members], flat[members], least = found
+            for member in members if flat[members[0]] > 1 else ():  # each has its own
+                own = _top(inputs, residual, w[member], near, rounding)
+                tops[member] = (own or found)[0]
+            settled[members] = np.sum(tops[members] * w[members], axis=1) > least
+    group, flatness = _groups(inputs, residual, tops, flat, settled)
+    missed = np.flatnonzero(~settled)
+    for number in np.flatnonzero(np.array(flatness) == 1):  # on the way to a basin that is known
+        direction = tops[group == number][0]
+        near_it = missed[w[missed] @ direction > CLOSE]
+        tops[near_it], group[near_it] = direction, number
+    return tops, group, flatness
+
+
+def _top(inputs, residual, w, near: float, rounding: float) -> tuple[np.ndarray, int, float] | None:
+    """Return the maximum next to w, its flatness, and the least cosine that will do.
+
+    The top vector of its face may lie on another face; that one's is then taken, until nothing
+    changes. None if w is dead, if this goes in circles, or if it is no maximum, parked samples left
+    off.
+    """
+    face = first = _pattern(inputs, w, near)
+    parked = ~_pattern(inputs, w, rounding)[0]
+    for _ in range(MOST_FACES):
+        top = _top_space(inputs, residual, *face)
+        if top is None or not (top.T @ w).any():
+            return None
+        w = top @ (top.T @ w)
+        w = w / np.linalg.norm(w)
+        before, face = face, _pattern(inputs, w)
+        if np.array_equal(face, before):
+            rises = _steepest(inputs, residual, w, parked) > 1e-6 * _drive(inputs, residual, w)
+            least = SAME_FACE if (face[0] == first[0]).all() else CLOSE
+            return None if rises else (w, top.shape[1], least)
+    return None
+
+
+def _groups(inputs, residual, tops, flat, settled) -> tuple[Int[np.ndarray, " N"], list[int]]:
+    """Return the basin of each neuron, −1 if there is none, and the flatness of every basin.
+
+    Neurons of one gate and boundary are in one basin. A flat maximum may reach over several faces:
+    those of one rate, none of which is on where another is off.
+    """
+    on, boundary = _pattern(inputs, tops[settled])
+    signs = np.where(on, 1, np.where(boundary, 0, -1))
+    faces, which = np.unique(signs, axis=0, return_inverse=True)
+    members = which.ravel() == np.arange(len(faces))[:, None]
+    flatness = np.max(members * flat[settled], axis=1, initial=1)
+    rate = members @ _drive(inputs, residual, tops[settled]) / members.sum(axis=1)
+    fits = (faces[:, None] * faces[None] >= 0).all(axis=2)
+    flats = np.maximum(flatness[:, None], flatness[None]) > 1
+    equal = np.isclose(rate[:, None], rate[None], rtol=1e-6, atol=0)
+    number, basin = connected_components(fits & flats & equal, directed=False)
+    group = np.full(len(tops), -1)
+    group[settled] = basin[which.ravel()]
+    return group, [int(flatness[basin == index].max()) for index in range(number)]
 
 
 def _not_zero(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
@@ -200,39 +274,6 @@ def _along(ahead: Float[np.ndarray, "N k"], state: tuple) -> tuple:
     z, growth, time = (np.asarray(part, float) for part in state)
     projected = np.sum(ahead * z, axis=1)
     return growth[:, 0] + np.log(np.maximum(projected, 1e-300)), time[:, 0]
-
-
-def _explain_death(task: Task, residual: Float[np.ndarray, "m P"], drawn: Array) -> None:
-    """Raise ``ValueError`` that says why no neuron grows."""
-    w = np.concatenate([drawn, -drawn])
-    size = np.linalg.norm(residual, 2) * np.linalg.norm(task.inputs, 2) / task.num_samples
-    if (drive(task, w, residual) <= FLAT * size).all():
-        raise ValueError(
-            "residual: expected one that drives some neuron, got one that cancels for all "
-            f"{len(w)} directions tried"
-        )
-    raise ValueError(
-        f"num_neurons: expected enough for some to live, got {len(drawn)}, all of which died"
-    )
-
-
-def _reduced(
-    vectors: Float[np.ndarray, "n P"],
-) -> tuple[Float[np.ndarray, "n rank"], Float[np.ndarray, "rank P"]]:
-    """Return a basis of the span of some columns, and these in it, scaled to norm 1."""
-    left, s, right = span(vectors)
-    return left, (s[:, None] / s[0]) * right
-
-
-def _outputs(
-    inputs: Float[np.ndarray, "n P"],
-    residual: Float[np.ndarray, "m P"],
-    w: Float[np.ndarray, "N n"],
-) -> Float[np.ndarray, "N m"]:
-    """Return the best u of length 1, along R relu(Xᵀw); zeros where there is none."""
-    answer = np.maximum(w @ inputs, 0) @ residual.T
-    length = np.linalg.norm(answer, axis=1, keepdims=True)
-    return answer / np.where(length > 0, length, 1)
 
 
 def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> Basin:
@@ -258,15 +299,13 @@ def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> 
     )
 
 
-def _closed(
-    inputs: Float[np.ndarray, "N_in P"], residual: Float[np.ndarray, "N_out P"], found: list[Basin]
-) -> list[Basin]:
+def _closed(inputs, residual, found: list[Basin]) -> list[Basin]:
     """Return the basins, with known masses for isolated samples that are faster than all else."""
     alone = _isolated(inputs) & _isolated(residual)
-    share = 1.0
+    share = 1.0  # of the neurons that no faster one takes
     for index, basin in enumerate(found):
-        slower = found[index + 1].rate < basin.rate * (1 - 1e-6) if found[index + 1 :] else True
-        if basin.gate.sum() != 1 or not alone[basin.gate][0] or basin.flatness > 1 or not slower:
+        as_fast = any(b.rate >= basin.rate * (1 - 1e-6) for b in found[index + 1 :])
+        if as_fast or basin.flatness > 1 or basin.gate.sum() != 1 or not alone[basin.gate][0]:
             break
         mass, part = share * ISOLATED[0], share * ISOLATED[1]
         found[index] = basin._replace(mass=mass, share=part, mass_error=0.0)
@@ -278,7 +317,22 @@ def _isolated(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
     """Return which columns are orthogonal to all others."""
     lengths = np.linalg.norm(vectors, axis=0)
     unit = vectors / np.where(lengths > 0, lengths, 1)
-    return np.sum(np.abs(unit.T @ unit) > 1e-9, axis=0) <= 1
+    return np.sum(np.abs(unit.T @ unit) > FLAT, axis=0) <= 1
+
+
+def _explain_death(inputs, residual, drawn: Float[np.ndarray, "N N_in"]) -> None:
+    """Raise ``ValueError`` that says why no neuron grows."""
+    w = np.concatenate([drawn, -drawn])
+    w = w / np.linalg.norm(w, axis=1, keepdims=True)
+    size = np.linalg.norm(residual, 2) * np.linalg.norm(inputs, 2) / inputs.shape[1]
+    if (_drive(inputs, residual, w) <= FLAT * size).all():
+        raise ValueError(
+            "residual: expected one that drives some neuron, got one that cancels for all "
+            f"{len(w)} directions tried"
+        )
+    raise ValueError(
+        f"num_neurons: expected enough for some to live, got {len(drawn)}, all of which died"
+    )
 
 
 def _warn_of_lost(w, u, inputs, residual, group) -> None:

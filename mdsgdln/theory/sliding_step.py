@@ -105,9 +105,6 @@ def _solved(inputs, before, most, pushes):
     pushes = jnp.clip(pushes, 0, most)
     slack = enough * jnp.sqrt(_squares(inputs))[:, None] * lengths(before)[None]
 
-    def result(w, pushes, solve, slide, top, tries):
-        return w, pushes, solve, residuals(inputs, w, pushes, most), slide, top, tries + 1
-
     def try_set(state):
         _, pushes, _, _, slide, top, tries = state
         fixed = jnp.where(slide, pushes, jnp.where(top, most, 0))
@@ -119,46 +116,49 @@ def _solved(inputs, before, most, pushes):
         inside = slide & (pushes >= 0) & (pushes <= most)
         begins = ~slide & jnp.where(top, activity < -slack, activity > slack) & (most > 0)
         above = jnp.where(slide, pushes > most, top & ~begins)
-        state = result(w, pushes, solve, inside | begins, above, tries)
-        done = (state[3] <= enough)[None]  # such a neuron stays as it is
-        return (
-            *state[:4],
-            jnp.where(done, slide, state[4]),
-            jnp.where(done, top, state[5]),
-            tries + 1,
-        )
+        found = residuals(inputs, w, pushes, most)
+        done = (found <= enough)[None]  # such a neuron stays as it is
+        slide, top = jnp.where(done, slide, inside | begins), jnp.where(done, top, above)
+        return w, pushes, solve, found, slide, top, tries + 1
 
-    def sweep(state):
-        def one(i, both):
-            w, pushes = both
-            x = inputs[:, i]
-            new = jnp.clip(pushes[i] + (x @ w) / _squares(inputs)[i], 0, most[i])
-            return w - x[:, None] * (new - pushes[i])[None], pushes.at[i].set(new)
-
-        w, pushes, solve, *_, tries = state
-        w, pushes = jax.lax.fori_loop(0, inputs.shape[1], one, (w, pushes))
-        slide = (pushes > 0) & (pushes < most)
-        return result(w, pushes, solve, slide, pushes >= most, tries)
-
-    def unsolved(most_tries):
-        return lambda state: (state[3] > enough).any() & (state[-1] < most_tries)
+    def unsolved(state):
+        return (state[3] > enough).any() & (state[-1] < ACTIVE_SETS)
 
     slide = (pushes > 0) & (pushes < most)
     top = (pushes >= most) & (most > 0)
     far = jnp.full(before.shape[1], jnp.inf)
     empty = jnp.zeros((inputs.shape[1], *before.shape), before.dtype)
-    state = before, pushes, empty, far, slide, top, jnp.array(0)
-    state = jax.lax.while_loop(unsolved(ACTIVE_SETS), try_set, state)
-    good = state[3] <= enough
-    fixed = jnp.where(good[None], state[1], jnp.clip(state[1], 0, most))
-    rest = before - inputs @ fixed, fixed, *state[2:]
-    swept = jax.lax.while_loop(unsolved(SWEEPS), sweep, rest)
-    by_sweeps = swept[-1] > state[-1]
-    w, pushes = (
-        jnp.where(by_sweeps, new, old) for new, old in zip(swept[:2], state[:2], strict=True)
+    state = before, pushes, empty, far, slide, top, 0
+    w, pushes, solve, found, *_ = jax.lax.while_loop(unsolved, try_set, state)
+    good = found <= enough
+    rest = jnp.where(good[None], pushes, jnp.clip(pushes, 0, most))
+    return jax.lax.cond(
+        (found > enough).any(),
+        lambda: _swept(inputs, before, most, rest),
+        lambda: (w, pushes, solve, found),
     )
-    solve = jax.lax.cond(by_sweeps, lambda: _solver(inputs, swept[4]), lambda: state[2])
-    return w, pushes, solve, residuals(inputs, w, pushes, most)
+
+
+def _swept(inputs, before, most, pushes):
+    """Return what ``_solved`` does, from pushes within their bounds, by Gauss–Seidel sweeps."""
+
+    def one(i, both):
+        w, pushes = both
+        x = inputs[:, i]
+        new = jnp.clip(pushes[i] + (x @ w) / _squares(inputs)[i], 0, most[i])
+        return w - x[:, None] * (new - pushes[i])[None], pushes.at[i].set(new)
+
+    def sweep(state):
+        w, pushes = jax.lax.fori_loop(0, inputs.shape[1], one, state[:2])
+        return w, pushes, residuals(inputs, w, pushes, most), state[-1] + 1
+
+    def unsolved(state):
+        return (state[2] > tolerance(inputs.dtype)).any() & (state[-1] < SWEEPS)
+
+    far = jnp.full(before.shape[1], jnp.inf)
+    state = before - inputs @ pushes, pushes, far, 0
+    w, pushes, found, _ = jax.lax.while_loop(unsolved, sweep, state)
+    return w, pushes, _solver(inputs, (pushes > 0) & (pushes < most)), found
 
 
 def _solver(inputs: Float[Array, "n P"], slide: Bool[Array, "P m"]) -> Float[Array, "P n m"]:

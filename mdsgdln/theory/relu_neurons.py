@@ -1,17 +1,27 @@
-"""Many neurons of one gate as few that learn alike.
+"""Neurons of a ReLU network with one hidden layer: how they move, and many of one gate as few.
 
-Neurons z = (w, v) of a ReLU network that are on for the samples g obey ż = M_g z with
-M_g = [[0, C], [Cᵀ, 0]], C = (1/P) Σ_{i∈g} x_i r_iᵀ, and act on the residual r through Σ v wᵀ alone.
-So S = Σ z zᵀ is all that matters: Ṡ = M_g S + S M_g, or (1 + ηM_g) S (1 + ηM_g) after a step of
-descent. Neurons that slide along one boundary are of one gate as well.
+A neuron is a row z = (w, v) of input and output weights. In gradient flow, for a residual r,
+
+    ẇ = Σ_{i on} β_i x_i,  v̇ = (1/P) Σ_i relu(wᵀx_i) r_i,  β_i = vᵀr_i/P.
+
+Neurons that are on for the samples g obey ż = M_g z with M_g = [[0, C], [Cᵀ, 0]] and
+C = (1/P) Σ_{i∈g} x_i r_iᵀ, and act on r through Σ v wᵀ alone. So S = Σ z zᵀ is all that matters:
+Ṡ = M_g S + S M_g, or (1 + ηM_g) S (1 + ηM_g) after a step of descent. Neurons that slide along one
+boundary are of one gate as well.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, PyTree
+from scipy.linalg import orth, polar
 
-from mdsgdln.theory.neuron_utility import span
+from mdsgdln._checks import Scalar
+from mdsgdln.theory.maxima import FLAT
 
 NEAR = 0.02  # |cos(w, x)| up to which a sample is on the boundary
 SHRUNK = 0.1  # of its size at the start: a direction below is left out
@@ -34,6 +44,79 @@ class Merger(NamedTuple):
     boundary: Bool[np.ndarray, " P"]
     merged: int
     into: int
+
+
+def velocity(
+    z: Float[Array | np.ndarray, "N k"],
+    inputs: Float[Array | np.ndarray, "n P"],
+    residual: Float[Array | np.ndarray, "m P"],
+    least: Float[Array, "1 P"] | float = 0.0,
+) -> Float[Array, "N k"]:
+    """Return ż of neurons, of r/P.
+
+    Args:
+        z: neurons (w, v).
+        inputs: X.
+        residual: R/P.
+        least: wᵀx above which a sample is on.
+    """
+    w, v = jnp.split(z, [len(inputs)], axis=1)
+    activity = w @ inputs
+    on = activity > least
+    push, activity = jnp.where(on, v @ residual, 0), jnp.where(on, activity, 0)
+    return jnp.concatenate([push @ inputs.T, activity @ residual.T], axis=1)
+
+
+def residual_of(
+    z: Float[Array | np.ndarray, "N k"],
+    inputs: Float[Array | np.ndarray, "n P"],
+    targets: Float[Array | np.ndarray, "m P"],
+) -> Float[Array, "m P"]:
+    """Return what all neurons together do not explain, Y − Σ v relu(wᵀX)."""
+    w, v = jnp.split(z, [len(inputs)], axis=1)
+    return targets - v.T @ jnp.maximum(w @ inputs, 0)
+
+
+def heun(flow: Callable[[PyTree], PyTree], state: PyTree, step: Scalar) -> PyTree:
+    """Return a state after a step of Heun's rule, of a function that returns its slope.
+
+    The slopes at both ends count, so that a neuron that crosses a boundary is pushed from both
+    sides.
+    """
+    first = flow(state)
+    second = flow(jax.tree.map(lambda z, slope: z + step * slope, state, first))
+    return jax.tree.map(lambda z, a, b: z + step / 2 * (a + b), state, first, second)
+
+
+@partial(jax.jit, static_argnames="num_steps")
+def descend(
+    z: Float[Array | np.ndarray, "N k"],
+    inputs: Float[Array | np.ndarray, "n P"],
+    targets: Float[Array | np.ndarray, "m P"],
+    step: Scalar,
+    num_steps: int,
+) -> tuple[Float[Array, "N k"], Float[Array, " num_steps"]]:
+    """Follow the gradient flow of a network; return its neurons then, and losses before steps."""
+    num_samples = inputs.shape[1]
+
+    def flow(z):
+        return velocity(z, inputs, residual_of(z, inputs, targets) / num_samples)
+
+    def one_step(z, _):
+        loss = jnp.sum(residual_of(z, inputs, targets) ** 2) / (2 * num_samples)
+        return heun(flow, z, step), loss
+
+    return jax.lax.scan(one_step, z, None, num_steps)
+
+
+def in_span(drawn: Float[np.ndarray, "m n"], columns: Float[np.ndarray, "n P"]) -> tuple:
+    """Return draws, isotropic in the span of some columns, and these, in one basis of the span.
+
+    Weights outside of it do not move (inputs), or are of order σ² in the outputs.
+    """
+    basis = orth(columns, FLAT)
+    inside = drawn @ basis
+    return np.sqrt(max(inside.shape)) * polar(inside)[0], basis.T @ columns
 
 
 def patterns(
@@ -103,30 +186,13 @@ def _fewer(z: Float[np.ndarray, "m k"], size: float) -> Float[np.ndarray, "r k"]
     vanish.
     """
     left, s, right = np.linalg.svd(z, full_matrices=False)
-    least = max(SHRUNK * size * np.sqrt(len(z)), ROUNDING * s[0])
-    rank = int(np.sum(s > least))
+    rank = int(np.sum(s > max(SHRUNK * size * np.sqrt(len(z)), ROUNDING * s[0])))
     number = 2 * rank if rank > 1 else rank
     if number >= len(z) or not number:
         return z[:number]
     sign = np.sign(left[:, 0].sum())
     main = np.full((number, 1), sign / np.sqrt(number))
     mixtures = np.random.default_rng(len(z)).normal(size=(rank, len(z))) @ left[:, 1:rank]
-    rest = polar(mixtures) / np.sqrt(2)
+    rest = polar(mixtures)[0] / np.sqrt(2)
     mixing = np.concatenate([main, np.concatenate([rest, -rest])[:number]], axis=1)
     return mixing @ (s[:rank, None] * right[:rank])
-
-
-def polar(matrix: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "m n"]:
-    """Return the nearest matrix whose columns, or rows if they are fewer, are orthonormal."""
-    left, _, right = np.linalg.svd(matrix, full_matrices=False)
-    return left @ right
-
-
-def in_span(drawn: Float[np.ndarray, "m n"], columns: Float[np.ndarray, "n P"]) -> tuple:
-    """Return draws, isotropic in the span of some columns, and these, in one basis of the span.
-
-    Weights outside of it do not move (inputs), or are of order σ² in the outputs.
-    """
-    left, s, right = span(columns)
-    inside = drawn @ left
-    return np.sqrt(max(inside.shape)) * polar(inside), s[:, None] * right

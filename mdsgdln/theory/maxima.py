@@ -137,12 +137,11 @@ def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
     inputs, residual = _data(task, residual)
     found = []
     for face in faces(inputs):
-        gate, boundary = face > 0, face == 0
-        top = _top_space(inputs, residual, gate, boundary)
-        w = None if top is None else _inside(inputs, gate, boundary, top)
+        top = _top_space(inputs, residual, face)
+        w = None if top is None else _inside(inputs, face, top)
         if w is not None:
             rate, slope = float(_drive(inputs, residual, w)), _steepest(inputs, residual, w)
-            found.append(Candidate(gate, boundary, rate, top.shape[1], slope, w))
+            found.append(Candidate(face > 0, face == 0, rate, top.shape[1], slope, w))
     return sorted(found, key=lambda candidate: -candidate.rate)
 
 
@@ -193,27 +192,35 @@ def _lines(vectors: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "rays k"]:
     return np.array(sorted(signs), np.int8)
 
 
+def _face(
+    inputs: Float[np.ndarray, "N_in P"], w: Float[np.ndarray, "*n N_in"], near: float = BOUNDARY
+) -> Int[np.ndarray, "*n P"]:
+    """Return 1 where a sample is on, −1 where it is off, 0 where |wᵀx| ≤ near ‖w‖‖x‖."""
+    lengths = np.linalg.norm(w, axis=-1)[..., None] * np.linalg.norm(inputs, axis=0)
+    activity = w @ inputs
+    return np.where(np.abs(activity) <= near * lengths, 0, np.sign(activity)).astype(np.int8)
+
+
 def _top_space(
-    inputs, residual, on: Bool[np.ndarray, " P"], boundary: Bool[np.ndarray, " P"]
+    inputs, residual, face: Int[np.ndarray, " P"]
 ) -> Float[np.ndarray, "N_in flatness"] | None:
     """Return a basis of the top right singular vectors of Σ^yx(g) Ψ_B, or None if it is zero."""
-    basis = null_space(inputs[:, boundary].T, FLAT)
-    _, s, right = np.linalg.svd((residual * on) @ inputs.T @ basis)
+    basis = null_space(inputs[:, face == 0].T, FLAT)
+    _, s, right = np.linalg.svd((residual * (face > 0)) @ inputs.T @ basis)
     size = np.linalg.norm(residual) * np.linalg.norm(inputs)
     if not s.size or s[0] <= FLAT * size:  # what cancels is a rounding error, not 0
         return None
     return basis @ right[: np.sum(s > s[0] * (1 - SAME))].T
 
 
-def _inside(inputs, gate, boundary, top) -> Float[np.ndarray, " N_in"] | None:
+def _inside(inputs, face, top) -> Float[np.ndarray, " N_in"] | None:
     """Return a vector of length 1 in the span of ``top`` that lies in a face, or None."""
     from scipy.optimize import linprog  # here, as its import takes a while
 
     if top.shape[1] == 1:
         tries = [top[:, 0], -top[:, 0]]
     else:  # the farthest from all boundaries, of those in a box
-        side = np.where(gate, -1.0, 1.0)[~boundary]
-        rows = side[:, None] * (inputs[:, ~boundary].T @ top)
+        rows = -face[face != 0][:, None] * (inputs[:, face != 0].T @ top)
         program = linprog(
             np.append(np.zeros(top.shape[1]), -1),
             np.column_stack([rows, np.ones(len(rows))]),
@@ -222,11 +229,7 @@ def _inside(inputs, gate, boundary, top) -> Float[np.ndarray, " N_in"] | None:
         )
         w = top @ program.x[:-1] if program.status == 0 else np.zeros(len(top))
         tries = [w / np.linalg.norm(w)] if w.any() else []
-    for w in tries:
-        on, at = _pattern(inputs, w)
-        if (on == gate).all() and (at == boundary).all():
-            return w
-    return None
+    return next((w for w in tries if np.array_equal(_face(inputs, w), face)), None)
 
 
 def _drive(inputs, residual, w: Float[np.ndarray, "*n N_in"]) -> Float[np.ndarray, "*n"]:
@@ -245,7 +248,8 @@ def _steepest(
     from scipy.optimize import lsq_linear  # here, as its import takes a while
 
     num_samples = inputs.shape[1]
-    on, boundary = _pattern(inputs, w)
+    face = _face(inputs, w)
+    on, boundary = face > 0, face == 0
     answer = residual @ (on * (w @ inputs)) / num_samples
     s = np.linalg.norm(answer)
     if s == 0:
@@ -268,14 +272,6 @@ def _steepest(
             pull = pull - held @ theta
         largest = max(largest, float(np.linalg.norm(pull)))
     return largest
-
-
-def _pattern(
-    inputs: Float[np.ndarray, "N_in P"], w: Float[np.ndarray, "*n N_in"], tolerance=BOUNDARY
-) -> tuple[Bool[np.ndarray, "*n P"], Bool[np.ndarray, "*n P"]]:
-    """Return the samples that are on, and those on the boundary, for w of length 1."""
-    activity, size = w @ inputs, tolerance * np.linalg.norm(inputs, axis=0)
-    return activity > size, np.abs(activity) <= size
 
 
 def _data(

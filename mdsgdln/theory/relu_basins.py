@@ -19,7 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
-from mdsgdln.theory.maxima import FLAT, _data, _drive, _pattern, _steepest, _top_space
+from mdsgdln.theory.maxima import FLAT, _data, _drive, _face, _steepest, _top_space
 from mdsgdln.theory.relu_neurons import heun, velocity
 
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
@@ -198,8 +198,8 @@ def _settled(inputs, residual, w: Float[np.ndarray, "N n"], rounding: float) -> 
     tops, flat, settled = np.zeros_like(w), np.ones(len(w), int), np.zeros(len(w), bool)
     for near in NEAR:
         left_over = np.flatnonzero(~settled)
-        on, boundary = _pattern(inputs, w[left_over], near)
-        faces, which = np.unique(2 * on + boundary, axis=0, return_inverse=True)
+        around = _face(inputs, w[left_over], near)
+        faces, which = np.unique(around, axis=0, return_inverse=True)
         for number in range(len(faces)):
             members = left_over[which.ravel() == number]
             found = _top(inputs, residual, w[members[0]], near, rounding)
@@ -226,18 +226,18 @@ def _top(inputs, residual, w, near: float, rounding: float) -> tuple[np.ndarray,
     changes. None if w is dead, if this goes in circles, or if it is no maximum, parked samples left
     off.
     """
-    face = first = _pattern(inputs, w, near)
-    parked = ~_pattern(inputs, w, rounding)[0]
+    face = first = _face(inputs, w, near)
+    parked = _face(inputs, w, rounding) < 1
     for _ in range(MOST_FACES):
-        top = _top_space(inputs, residual, *face)
+        top = _top_space(inputs, residual, face)
         if top is None or not (top.T @ w).any():
             return None
         w = top @ (top.T @ w)
         w = w / np.linalg.norm(w)
-        before, face = face, _pattern(inputs, w)
+        before, face = face, _face(inputs, w)
         if np.array_equal(face, before):
             rises = _steepest(inputs, residual, w, parked) > 1e-6 * _drive(inputs, residual, w)
-            least = SAME_FACE if (face[0] == first[0]).all() else CLOSE
+            least = SAME_FACE if np.array_equal(face > 0, first > 0) else CLOSE
             return None if rises else (w, top.shape[1], least)
     return None
 
@@ -248,9 +248,7 @@ def _groups(inputs, residual, tops, flat, settled) -> tuple[Int[np.ndarray, " N"
     Neurons of one gate and boundary are in one basin. A flat maximum may reach over several faces:
     those of one rate, none of which is on where another is off.
     """
-    on, boundary = _pattern(inputs, tops[settled])
-    signs = np.where(on, 1, np.where(boundary, 0, -1))
-    faces, which = np.unique(signs, axis=0, return_inverse=True)
+    faces, which = np.unique(_face(inputs, tops[settled]), axis=0, return_inverse=True)
     members = which.ravel() == np.arange(len(faces))[:, None]
     flatness = np.max(members * flat[settled], axis=1, initial=1)
     rate = members @ _drive(inputs, residual, tops[settled]) / members.sum(axis=1)
@@ -279,13 +277,13 @@ def _along(ahead: Float[np.ndarray, "N k"], state: tuple) -> tuple:
 def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> Basin:
     """Return the basin of a direction and of the c²/2 of all neurons, 0 for those of others."""
     num_samples = inputs.shape[1]
-    gate, boundary = _pattern(inputs, direction)
-    activity = np.where(gate, direction @ inputs, 0)
+    face = _face(inputs, direction)
+    activity = np.where(face > 0, direction @ inputs, 0)
     answer = residual @ activity / num_samples
     rate = float(np.linalg.norm(answer))
     return Basin(
-        gate=gate,
-        boundary=boundary,
+        gate=face > 0,
+        boundary=face == 0,
         rate=rate,
         variance=float(activity @ activity / num_samples),
         mass=float(weight.mean()),

@@ -21,7 +21,7 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from scipy.linalg import orth, polar
 
 from mdsgdln._checks import Scalar
-from mdsgdln.theory.maxima import FLAT
+from mdsgdln.theory.maxima import FLAT, _face
 
 NEAR = 0.02  # |cos(w, x)| up to which a sample is on the boundary
 SHRUNK = 0.1  # of its size at the start: a direction below is left out
@@ -123,9 +123,7 @@ def patterns(
     w: Float[np.ndarray, "N n"], inputs: Float[np.ndarray, "n P"]
 ) -> Int[np.ndarray, "N P"]:
     """Return 1 where a sample is on, −1 where it is off, 0 on the boundary."""
-    activity = w @ inputs
-    near = NEAR * np.linalg.norm(w, axis=1)[:, None] * np.linalg.norm(inputs, axis=0)
-    return np.where(np.abs(activity) <= near, 0, np.sign(activity)).astype(np.int8)
+    return _face(inputs, w, NEAR)
 
 
 def merge(

@@ -138,7 +138,9 @@ def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
     found = []
     for face in faces(inputs):
         top = _top_space(inputs, residual, face)
-        w = None if top is None else _inside(inputs, face, top)
+        if top is None:
+            continue
+        w = _inside(inputs, face, top)
         if w is not None:
             rate, slope = float(_drive(inputs, residual, w)), _steepest(inputs, residual, w)
             found.append(Candidate(face > 0, face == 0, rate, top.shape[1], slope, w))
@@ -232,8 +234,8 @@ def _inside(inputs, face, top) -> Float[np.ndarray, " N_in"] | None:
     return next((w for w in tries if np.array_equal(_face(inputs, w), face)), None)
 
 
-def _drive(inputs, residual, w: Float[np.ndarray, "*n N_in"]) -> Float[np.ndarray, "*n"]:
-    """Return the drive of w of length 1."""
+def _drive(inputs, residual, w):
+    """Return the drive of w of length 1, one or several in rows."""
     answers = np.maximum(w @ inputs, 0) @ residual.T
     return np.linalg.norm(answers, axis=-1) / inputs.shape[1]
 

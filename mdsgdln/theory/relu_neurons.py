@@ -74,7 +74,7 @@ def residual_of(
 ) -> Float[Array, "m P"]:
     """Return what all neurons together do not explain, Y − Σ v relu(wᵀX)."""
     w, v = jnp.split(z, [len(inputs)], axis=1)
-    return targets - v.T @ jnp.maximum(w @ inputs, 0)
+    return jnp.subtract(targets, v.T @ jnp.maximum(w @ inputs, 0))
 
 
 def heun(flow: Callable[[PyTree], PyTree], state: PyTree, step: Scalar) -> PyTree:
@@ -106,7 +106,7 @@ def descend(
         loss = jnp.sum(residual_of(z, inputs, targets) ** 2) / (2 * num_samples)
         return heun(flow, z, step), loss
 
-    return jax.lax.scan(one_step, z, None, num_steps)
+    return jax.lax.scan(one_step, jnp.asarray(z), None, num_steps)
 
 
 def in_span(drawn: Float[np.ndarray, "m n"], columns: Float[np.ndarray, "n P"]) -> tuple:

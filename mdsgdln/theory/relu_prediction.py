@@ -125,7 +125,7 @@ def predict_relu(
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     if not inputs.any() or not targets.any():
         raise ValueError("task: expected inputs and targets that are not all zero")
-    ratio = np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2)
+    ratio = float(np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2))
     if len(widths) == 2:
         _check_range(DEEP, narrow, max(sigmas) * np.sqrt(max(widths)) * ratio ** (1 / 3))
         return _two_layers(inputs, targets, widths, sigmas, times, key, num_neurons)

@@ -1,10 +1,9 @@
 """What the data alone predict: trajectories, random starts, the path sum, gates that win."""
 
 from mdsgdln.theory.conditions import Applicability, Condition, applicability
-from mdsgdln.theory.contexts import contextual_closed_form, learning_time
+from mdsgdln.theory.contexts import context_preference, contextual_closed_form, learning_time
 from mdsgdln.theory.first_drops import first_drop
 from mdsgdln.theory.flow import ReducedNetwork
-from mdsgdln.theory.letting_go import context_preference
 from mdsgdln.theory.maxima import Candidate, candidates, climb, drive, faces, utility
 from mdsgdln.theory.paths import path_gradient
 from mdsgdln.theory.prediction import predict_losses, reduced_network

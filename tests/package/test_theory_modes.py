@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from mdsgdln import reln, statistics, tasks, theory, training
 from mdsgdln.networks import LinearNetwork
 from mdsgdln.theory.integration import integrate
-from mdsgdln.theory.trajectories import _growth
+from mdsgdln.theory.trajectories import _raced
 
 TASK = tasks.semantic(num_items=4)
 MODES = statistics.modes(TASK)
@@ -100,10 +100,9 @@ def test_mode_losses_is_the_loss_of_the_map():
 def test_depth_two_and_one_are_the_closed_forms():
     times = np.linspace(0, 30, 61)
     arguments = (times, MODES.singular_values, MODES.input_variances, 1e-3)
-    start = np.log(np.full(len(MODES.singular_values), 1e-3))
+    start, coupling = jnp.full(len(MODES.singular_values), 1e-3), np.diag(MODES.input_variances)
     for depth in (1, 2):
-        parameters = (MODES.singular_values, MODES.input_variances, float(depth))
-        integrated = jnp.exp(integrate(_growth, parameters, start, times, 1e-9).T)
+        integrated = _raced(MODES.singular_values, coupling, start, jnp.asarray(times), depth)
         closed = theory.mode_trajectory(*arguments, depth)
         np.testing.assert_allclose(integrated, closed, atol=1e-7)
 

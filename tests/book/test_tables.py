@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -27,7 +28,8 @@ def row(name):
     """The results of the row that is repeated, as they come out now."""
     table = tables.find(name)
     setting = table.settings[table.row]
-    with threadpool_limits(1):  # of BLAS
+    with threadpool_limits(1), warnings.catch_warnings():  # of BLAS; warnings are a table's own
+        warnings.simplefilter("ignore")
         run = partial(reproduction.run, name)
         (found,) = sweeps.sweep(run, [setting], progress=False).to_dict("records")
     return {result: found[result] for result in found.keys() - setting.keys() - {"failed"}}

@@ -135,9 +135,11 @@ def frozen(case: str, time: float, seed: int) -> dict:
     basis = span(task.targets)
     sizes = {"input": len(task.inputs), "hidden": HIDDEN, "output": basis.shape[1]}
     gates = {"hidden": relu.gates([first, second], task.inputs)[0]}
-    gated = networks.GatedNetwork(sizes, [("input", "hidden"), ("hidden", "output")], gates)
+    into, out = ("input", "hidden"), ("hidden", "output")
+    gated = networks.GatedNetwork(sizes, [into, out], gates)
     task = tasks.Task(task.inputs, basis.T @ task.targets)
-    after = training.train(gated, [first, basis.T @ second], task, rate, NUM_STEPS).losses
+    start = {into: first, out: basis.T @ second}
+    after = training.train(gated, start, task, rate, NUM_STEPS).losses
     losses = np.concatenate([run.losses[:step], after[: NUM_STEPS - step]])
     return {
         "step": step,

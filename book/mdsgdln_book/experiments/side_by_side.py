@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
 
 from mdsgdln import networks, tasks
 
@@ -21,17 +20,17 @@ class SideBySide(NamedTuple):
         gated_weights: of the gated network.
     """
 
-    losses: Array
-    gated_losses: Array
-    differences: Array
-    weights: list[Array]
-    gated_weights: list[Array]
+    losses: jax.Array
+    gated_losses: jax.Array
+    differences: jax.Array
+    weights: list[jax.Array]
+    gated_weights: list[jax.Array]
 
 
 @partial(jax.jit, static_argnames="num_steps")
 def train_side_by_side(
     network: networks.ReLUNetwork,
-    weights: list[Array],
+    weights: list[jax.Array],
     task: tasks.Task,
     learning_rate: float,
     num_steps: int,

@@ -179,6 +179,9 @@ def pictures(page: BeautifulSoup) -> None:
 def icons(page: BeautifulSoup) -> None:
     """Show icons by the font of the style sheet alone: the script is ten times as large."""
     for script in page.select("script[src*=fontawesome]"):
+        after = script.next_sibling
+        if isinstance(after, str) and not after.strip():
+            after.extract()  # else two blanks meet, which are one later
         script.decompose()
 
 

@@ -88,8 +88,8 @@ def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
     Raises:
         ValueError: weights, gates or task that do not fit the network.
     """
-    residual = task.targets - _outputs(network, weights, task)
-    return jnp.sum(residual**2) / (2 * task.num_samples)
+    outputs = _outputs(network, weights, task)
+    return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples)
 
 
 MEAN_SQUARED = loss  # by another name, for where an argument is called loss

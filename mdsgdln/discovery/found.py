@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -11,7 +12,14 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.discovery.clusters import Patterns, checked, distinct, rounded
 from mdsgdln.discovery.recordings import Recording, entries, listed
-from mdsgdln.discovery.repetition import certainty, clusterings, nearest, number_of_kinds, why_none
+from mdsgdln.discovery.repetition import (
+    Clustering,
+    certainty,
+    clusterings,
+    nearest,
+    number_of_kinds,
+    why_none,
+)
 
 SURE = 0.95  # hardly a neuron without a kind is so sure
 FEW_CONDITIONS, FEW_NEURONS, FEW_TRIALS = 8, 50, 8
@@ -117,7 +125,7 @@ def discover(
     most samples first; a single one where there are no kinds. Arguments, errors and warnings are
     those of ``find``.
     """
-    return find(activity, weights, resamples=1).gates
+    return _kinds(activity, weights, complete=False).gates
 
 
 def find(
@@ -144,8 +152,7 @@ def find(
             several; on where above zero. Or what ``activity_by_condition`` returns.
         weights: importance of each neuron, shape (neurons,), as from ``importance``; if not given,
             its mean activity above zero, or all alike where activity is binary.
-        resamples: recordings drawn to say how sure a neuron's gate is. With one, as in
-            ``discover``, surrogates are made only where gates repeat.
+        resamples: recordings drawn to say how sure a neuron's gate is.
 
     Raises:
         ValueError: wrong shapes, non-finite entries, negative weights, or no neuron that is ever
@@ -157,6 +164,42 @@ def find(
             neurons, conditions or trials that they may be none, or another number.
     """
     resamples = checks.positive_integer("resamples", resamples)
+    kinds = _kinds(activity, weights, complete=True)
+    recording, gates, of_each = kinds.recording, kinds.gates, kinds.of_each
+    gate_of = nearest(kinds.activity, gates)
+    sure, halves = certainty(recording, kinds.activity, kinds.weights, gates, gate_of, resamples)
+    return Found(
+        gates=gates,
+        gate_of=gate_of,
+        sure=np.full(len(sure), np.nan) if kinds.number is None else sure,
+        shares=kinds.patterns.held(gates),
+        agreement={number: 1 - each.mismatch for number, each in of_each.items()},
+        silhouette={number: each.silhouette for number, each in of_each.items()},
+        null={number: each.needed for number, each in of_each.items()},
+        halves=halves,
+        reason=why_none(of_each) if kinds.number is None else "",
+        caveats=kinds.caveats,
+        activity=kinds.activity,
+        neurons=recording.neurons if recording else tuple(range(len(kinds.activity))),
+        conditions=recording.conditions if recording else (),
+    )
+
+
+class _Kinds(NamedTuple):
+    """What is read from a recording, and the kinds found in it."""
+
+    recording: Recording | None
+    activity: Float[np.ndarray, "neurons P"]
+    weights: Float[np.ndarray, " neurons"]
+    patterns: Patterns
+    of_each: dict[int, Clustering]
+    number: int | None  # of clusters; None where there are no kinds
+    gates: Int[np.ndarray, "K P"]
+    caveats: tuple[str, ...]
+
+
+def _kinds(activity: Numbers | Recording, weights: Numbers | None, complete: bool) -> _Kinds:
+    """Find kinds, with surrogates for every number of clusters or only where gates repeat; warn."""
     recording = activity if isinstance(activity, Recording) else None
     given = activity.activity if isinstance(activity, Recording) else activity
     activity, counted = checked(given, weights)
@@ -164,29 +207,14 @@ def find(
         counted = np.maximum(activity, 0).mean(axis=1)
     patterns = distinct(activity, counted)
     num_neurons = int(((activity > 0).any(axis=1) & (counted > 0)).sum())
-    of_each = clusterings(patterns, num_neurons, complete=resamples > 1)
+    of_each = clusterings(patterns, num_neurons, complete)
     number = number_of_kinds(of_each)
     gates = _common(patterns) if number is None else of_each[number].gates
     caveats = _caveats(recording, activity, num_neurons, gates)
     if caveats:
-        warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
-    gate_of = nearest(activity, gates)
-    sure, halves = certainty(recording, activity, counted, gates, gate_of, resamples)
-    return Found(
-        gates=gates,
-        gate_of=gate_of,
-        sure=np.full(len(sure), np.nan) if number is None else sure,
-        shares=patterns.held(gates),
-        agreement={number: 1 - each.mismatch for number, each in of_each.items()},
-        silhouette={number: each.silhouette for number, each in of_each.items()},
-        null={number: each.needed for number, each in of_each.items()},
-        halves=halves,
-        reason=why_none(of_each) if number is None else "",
-        caveats=caveats,
-        activity=activity,
-        neurons=recording.neurons if recording else tuple(range(len(activity))),
-        conditions=recording.conditions if recording else (),
-    )
+        name = "find" if complete else "discover"
+        warnings.warn(f"{name}: {' '.join(caveats)}", stacklevel=3)
+    return _Kinds(recording, activity, counted, patterns, of_each, number, gates, caveats)
 
 
 def _common(patterns: Patterns) -> np.ndarray:

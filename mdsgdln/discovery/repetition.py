@@ -91,9 +91,7 @@ def why_none(found: dict[int, Clustering]) -> str:
     )
 
 
-def clusterings(
-    patterns: Patterns, num_neurons: int, complete: bool = True
-) -> dict[int, Clustering]:
+def clusterings(patterns: Patterns, num_neurons: int, complete: bool) -> dict[int, Clustering]:
     """Return the clustering into each number of clusters.
 
     Unless ``complete``, surrogates are clustered only where gates repeat exactly; else they are

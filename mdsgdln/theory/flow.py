@@ -14,6 +14,7 @@ from mdsgdln.graphs import Edge
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
 from mdsgdln.theory.integration import TOLERANCE, integrate
+from mdsgdln.training import MEAN_SQUARED
 
 
 class ReducedNetwork(NamedTuple):
@@ -35,8 +36,7 @@ class ReducedNetwork(NamedTuple):
 
     def loss(self) -> Float[Array, ""]:
         """Return the loss (MHS Eq. 2)."""
-        errors = self.task.targets - self.outputs()
-        return jnp.sum(errors**2) / (2 * self.task.num_samples)
+        return MEAN_SQUARED(self.network, self.weights, self.task)
 
     def flow(self, learning_rate: Scalar = 0.0) -> dict[Edge, Float[Array, "_ _"]]:
         """Return Ẇ of every edge, for gradient flow or for descent in steps of η, see ``evolve``.

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
-from mdsgdln._checks import Numbers, Scalar
+from mdsgdln._checks import Numbers
 from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import Modes, _path_gate, effective_dataset, modes
@@ -97,9 +97,13 @@ def pathway_race(
         if not isinstance(start, jax.core.Tracer) and not (start > 0).all():
             raise ValueError(f"starts: expected numbers above 0, got {start.min()}")
     drive, coupling = _couplings(network, task, {path: path_modes[path] for path in paths})
+    strengths = _raced(drive, coupling, jnp.concatenate(list(by_path.values())), times)
+    # 𝓛 = ½⟨‖y‖²⟩ − sᵀa + ½ aᵀD a
     power = np.sum(np.asarray(task.targets) ** 2) / (2 * task.num_samples)
-    strengths, losses = _integrate(drive, coupling, power, list(by_path.values()), times)
-    return PathwayRace(dict(zip(paths, strengths, strict=True)), losses)
+    gain = jnp.sum(drive[:, None] * strengths, axis=0)
+    losses = power - gain + jnp.sum(strengths * (coupling @ strengths), axis=0) / 2
+    ends = np.cumsum([len(start) for start in by_path.values()])[:-1]
+    return PathwayRace(dict(zip(paths, jnp.split(strengths, ends), strict=True)), losses)
 
 
 def _check_modes(path_modes: Mapping[Path, Modes], paths: Iterable[Path]) -> None:
@@ -131,18 +135,3 @@ def _couplings(
     drive = np.sum(response * (answer @ np.asarray(task.targets)), axis=1) / task.num_samples
     coupling = (answer @ answer.T) * (response @ response.T) / task.num_samples
     return drive, coupling
-
-
-def _integrate(
-    drive: Float[np.ndarray, " M"],
-    coupling: Float[np.ndarray, "M M"],
-    power: Scalar,
-    starts: list[Float[Array, " _"]],
-    times: Float[Array, " T"],
-) -> tuple[list[Float[Array, "_ T"]], Float[Array, " T"]]:
-    """Return the strengths of each path, and the loss ½⟨‖y‖²⟩ − sᵀa + ½ aᵀD a."""
-    strengths = _raced(drive, coupling, jnp.concatenate(starts), times)
-    gain = jnp.sum(drive[:, None] * strengths, axis=0)
-    losses = power - gain + jnp.sum(strengths * (coupling @ strengths), axis=0) / 2
-    ends = np.cumsum([len(path_starts) for path_starts in starts])[:-1]
-    return jnp.split(strengths, ends), losses

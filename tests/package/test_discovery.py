@@ -32,7 +32,7 @@ def recorded(planted, flipped, neurons=60, seed=0):
     return np.where(rng.random(activity.shape) < flipped, 1 - activity, activity)
 
 
-@pytest.mark.filterwarnings("ignore:find. .* conditions")
+@pytest.mark.filterwarnings("ignore:discover. .* conditions")
 @pytest.mark.parametrize("planted", [CONTEXTS, FOUR, SINGLES, PAIRS, CONTEXTS[:1]])
 @pytest.mark.parametrize("flipped", [0.0, 0.05])
 def test_planted_gates_are_found_without_their_number(planted, flipped):
@@ -71,7 +71,7 @@ def test_order_of_samples_only_permutes_the_gates():
     assert as_set(discovery.discover(activity[:, order])) == expected
 
 
-@pytest.mark.filterwarnings("ignore:find. One gate")
+@pytest.mark.filterwarnings("ignore:discover. One gate")
 def test_noise_alone_is_one_pathway():
     assert len(discovery.discover(recorded(CONTEXTS[:1], 0.15, neurons=240))) == 1
     noise = np.random.default_rng(5).integers(0, 2, (300, 24))
@@ -188,7 +188,7 @@ def test_spikes_of_a_network_made_elsewhere_have_all_four_kinds(trials):
     assert discovery.disagreement(CONTEXTS, found) <= 0.05
 
 
-@pytest.mark.filterwarnings("ignore:find. .* conditions")
+@pytest.mark.filterwarnings("ignore:discover. .* conditions")
 def test_eight_conditions_have_the_patterns_that_one_can_count():
     rng = np.random.default_rng(9)
     often = np.array([[1, 1, 1, 0, 0, 0, 0, 1], [1, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 1, 1, 1, 0, 0]])

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import discovery, gates, networks, reln, sweeps, theory, training
-from mdsgdln_book.experiments.context_candidates import SCALE, setup
+from mdsgdln_book.experiments.context_candidates import setup
+from mdsgdln_book.experiments.published import SCALE
 from mdsgdln_book.tables import Table
 
 KINDS = ("silent", "always on", "context alone", "item alone", "both")

@@ -9,7 +9,7 @@ import numpy as np
 
 from mdsgdln import networks, statistics, tasks, theory, training
 from mdsgdln.theory.reduction import span
-from mdsgdln_book.experiments import context_candidates, driven
+from mdsgdln_book.experiments import context_candidates, driven, published
 
 # Compiled as a whole, and not every operation of it by itself.
 trajectory = jax.jit(theory.mode_trajectory, static_argnames="depth")
@@ -68,8 +68,8 @@ def xor_formula(margins, num_pathways: int, neurons: int) -> np.ndarray:
 
 # ---- Items in contexts: MHS Figs. 3, 4, 5 and 8 --------------------------------------------------
 MIXED = "tree, ring, cross"  # MHS §4
-ITEMS, NUM_STEPS, EVERY = 8, context_candidates.NUM_STEPS, 100
-SCALE, WIDTH = context_candidates.SCALE, context_candidates.PATHWAY_HIDDEN
+ITEMS, NUM_STEPS, EVERY = published.NUM_ITEMS, published.NUM_STEPS, 100
+SCALE, WIDTH = published.SCALE, published.PATHWAY_HIDDEN
 SCALE_OF_FIVE = 0.005 / 600  # of gated networks for five contexts
 STEPS = np.arange(0, NUM_STEPS, EVERY)
 
@@ -196,7 +196,7 @@ def fitted(case: str) -> tuple[np.ndarray, dict]:
 def relu(case: str, seed: int) -> Seen:
     """Train the ReLU network, and look inside."""
     setting = contexts(case)
-    sizes = len(setting.task.inputs), context_candidates.HIDDEN
+    sizes = len(setting.task.inputs), published.HIDDEN
     whole = networks.ReLUNetwork((*sizes, len(setting.whole.targets)))
     first, second = whole.init(jax.random.key(seed), SCALE)
     network = networks.ReLUNetwork((*sizes, len(setting.task.targets)))

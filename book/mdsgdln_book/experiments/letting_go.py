@@ -1,0 +1,208 @@
+"""Which contexts the neurons of a ReLU network let go, beside what forecasts it."""
+
+from collections.abc import Iterator
+from math import comb
+
+import jax
+import numpy as np
+
+from mdsgdln import discovery, networks, sweeps, tasks, theory, training
+from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, SCALE
+from mdsgdln_book.tables import Table
+
+SUM_STEP, CHUNK = 0.004, 250  # learning rate of the summed loss; steps between two looks
+LEFT = (0.05, 0.01)  # of the loss when one looks at the neurons
+SIZES = {"published": (HIDDEN, SCALE), "300": (300, 1e-4), "few": (30, 1e-4), "large": (300, 0.1)}
+RULES = ("no item", "fewer than half", "at most half")  # active, where a neuron counts as off
+FORECASTS = ("preference", "context weights", "output weights", "items on", "another neuron")
+
+
+def blocks(case: str, num_contexts: int, seed: int, num_items: int) -> list[np.ndarray]:
+    """Return the structure of the common block and of each context, (rows, items) each."""
+    generator, number = np.random.default_rng(seed), num_contexts + 1
+    tree = np.asarray(tasks.structure("tree", num_items))
+    match case:
+        case "random":
+            return [generator.integers(0, 2, (15, num_items)).astype(float)] * number
+        case "random, each":
+            return list(generator.integers(0, 2, (number, 15, num_items)).astype(float))
+        case "identity":
+            return [np.eye(num_items)] * number
+        case "graded":
+            places = np.arange(num_items)
+            return [1 - abs(places[:, None] - places) / num_items] * number
+        case "trees of three sizes":
+            return [tree, *(size * tree for size in np.geomspace(0.8, 1.25, num_contexts))]
+        case "tree, ring, cross":
+            names = ["tree", "tree", "ring", "cross"]
+        case _:
+            names = [case] * number
+    return [np.asarray(tasks.structure(name, num_items)) for name in names]
+
+
+def setting(case: str, num_contexts: int, size: str, seed: int, num_items: int = NUM_ITEMS):
+    """Return the network, its initial weights, the task, and the context of each sample."""
+    common, *own = blocks(case, num_contexts, seed, num_items)
+    task = tasks.contextual(num_contexts, num_items, own, common)
+    num_hidden, scale = SIZES[size]
+    network = networks.ReLUNetwork((len(task.inputs), num_hidden, len(task.targets)))
+    contexts = np.repeat(np.arange(num_contexts), num_items)
+    return network, network.init(jax.random.key(seed), scale), task, contexts
+
+
+def trained(network, weights, task, batch_size: int | None = None) -> Iterator[list]:
+    """Yield the weights when each of LEFT remains of the loss at the start."""
+    start, rate, chunks = training.loss(network, weights, task), SUM_STEP * task.num_samples, 0
+    for left in LEFT:
+        while training.loss(network, weights, task) > left * start:
+            batches = {"batch_size": batch_size, "key": jax.random.key(chunks)}
+            options = batches if batch_size else {}
+            weights = training.train(network, weights, task, rate, CHUNK, **options).weights
+            chunks += 1
+        yield weights
+
+
+def active(weights, task, num_contexts: int) -> np.ndarray:
+    """Return the share of each context's items for which a neuron is active, (H, C).
+
+    Active is what responds by 1 % of the neuron's largest response: what slides on the boundary of
+    an item is within rounding of 0, on either side.
+    """
+    hidden = np.asarray(weights[0] @ task.inputs)
+    on = hidden > 0.01 * np.maximum(hidden.max(axis=1, keepdims=True), 0)
+    return on.reshape(len(on), num_contexts, -1).mean(axis=2)
+
+
+def off_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
+    """Return which contexts a neuron is off in, (H, C), by three rules of counting."""
+    return dict(zip(RULES, (share == 0, share < 0.5, share <= 0.5), strict=True))
+
+
+def let_go(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return where neurons are active for at most half of the items, and how much they weigh."""
+    off = off_by_rule(active(weights, task, num_contexts))["at most half"]
+    return off, np.asarray(discovery.importance(*weights))
+
+
+def partly(off: np.ndarray) -> np.ndarray:
+    """Return which neurons are off in some contexts and not in all."""
+    return off.any(axis=1) & ~off.all(axis=1)
+
+
+def shares(off: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Return the share of the weight that is on in 0, 1, …, C contexts."""
+    return np.bincount((~off).sum(axis=1), mass, minlength=off.shape[1] + 1) / mass.sum()
+
+
+def recovered(score: np.ndarray, off: np.ndarray, mass: np.ndarray) -> float:
+    """Return the share of the weight whose off contexts have the lowest scores, number given."""
+    lowest = score.argsort(axis=1).argsort(axis=1) < off.sum(axis=1)[:, None]
+    return np.average((lowest == off).all(axis=1), weights=mass * partly(off))
+
+
+def sides(weights, task, contexts) -> tuple[np.ndarray, ...]:
+    """Return unit ξ and η of each context, and along them the incoming and outgoing weights."""
+    units = []
+    for data in map(np.asarray, (task.inputs, task.targets)):
+        means = np.stack([data[:, contexts == c].mean(axis=1) for c in np.unique(contexts)], axis=1)
+        beyond = means - means.mean(axis=1, keepdims=True)
+        units.append(beyond / np.linalg.norm(beyond, axis=0))
+    return *units, np.asarray(weights[0]) @ units[0], np.asarray(weights[1]).T @ units[1]
+
+
+def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
+    """Return what might tell which contexts are let go, (H, C) each, in the order of FORECASTS."""
+    preference = theory.context_preference(network, weights, task, contexts)
+    _, _, incoming, outgoing = sides(weights, task, contexts)
+    at_first = np.asarray(weights[0] @ task.inputs) > 0
+    items_on = at_first.reshape(*preference.shape, -1).mean(axis=2)
+    return [preference, incoming, outgoing, items_on, np.roll(preference, 1, axis=0)]
+
+
+def turned(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
+    """Return weights that prefer context c as they did context c − ``shift``, of each neuron.
+
+    All else in the weights stays.
+    """
+    xi, eta, *along = sides(weights, task, contexts)
+    num_contexts = xi.shape[1]
+    places = (np.arange(num_contexts) - shift[:, None]) % num_contexts
+    into, out = (np.take_along_axis(side, places, axis=1) - side for side in along)
+    first, second = map(np.asarray, weights)
+    return [first + into @ np.linalg.pinv(xi), second + (out @ np.linalg.pinv(eta)).T]
+
+
+def experiment(case: str, contexts: int, size: str, seed: int, how: str = "") -> dict:
+    """Train a network; return which contexts its neurons are off in, and what forecast it.
+
+    At each of LEFT: the ``shares`` of weight on in 0, 1, …, C contexts by each of RULES; ``half``,
+    the share that has a context with half of its items on; and for the last rule what each of
+    FORECASTS has ``recovered``, beside ``chance``.
+    """
+    network, weights, task, numbers = setting(case, contexts, size, seed)
+    if how == "biases":
+        task = tasks.with_ones(task)
+        network = networks.ReLUNetwork((len(task.inputs), *network.sizes[1:]))
+        weights = network.init(jax.random.key(seed), SIZES[size][1])
+    batch_size = task.num_samples // 4 if how == "minibatches" else None
+    scores, found = forecasts(network, weights, task, numbers), []
+    for now in trained(network, weights, task, batch_size):
+        share, (off, mass) = active(now, task, contexts), let_go(now, task, contexts)
+        chance = [1 / comb(contexts, int(number)) for number in off.sum(axis=1)]
+        found.append(
+            {
+                "shares": [shares(rule, mass) for rule in off_by_rule(share).values()],
+                "half": np.average((share == 0.5).any(axis=1), weights=mass),
+                "recovered": [recovered(score, off, mass) for score in scores],
+                "chance": np.average(chance, weights=mass * partly(off)),
+            }
+        )
+    return {name: np.stack([np.asarray(at[name]) for at in found]) for name in found[0]}
+
+
+def after_turning(case: str, contexts: int, seed: int) -> dict:
+    """Turn initial preferences by one context; return which share of the weight follows.
+
+    ``rotated``: the off sets turn with them; ``unchanged``: they stay. ``obey``: if every neuron is
+    turned to prefer the first context least, the share that lets this one go of what lets one go.
+    """
+    network, weights, task, numbers = setting(case, contexts, "300", seed)
+    off, mass = let_go(next(trained(network, weights, task)), task, contexts)
+    least = theory.context_preference(network, weights, task, numbers).argmin(axis=1)
+
+    def again(shift):
+        start = turned(weights, task, numbers, shift)
+        return let_go(next(trained(network, start, task)), task, contexts)
+
+    after, _ = again(np.ones_like(least))
+    told, told_mass = again(-least)
+    rotated, unchanged = (
+        np.average((after == np.roll(off, by, axis=1)).all(axis=1), weights=mass * partly(off))
+        for by in (1, 0)
+    )
+    obey = np.average(told[:, 0], weights=told_mass * partly(told))
+    return {"rotated": rotated, "unchanged": unchanged, "obey": obey}
+
+
+OTHERS = ["ring", "cross", "identity", "random", "graded", "random, each"]
+UNEQUAL = ["trees of three sizes", "tree, ring, cross"]
+SEEDS = range(20, 25)
+TABLES = {
+    "letting_go": Table(
+        experiment,
+        sweeps.grid(case=["tree"], contexts=[3, 4, 5, 6, 8], size=["published"], seed=SEEDS)
+        + sweeps.grid(case=["tree"], contexts=[3, 4, 5, 6], size=["300"], seed=SEEDS)
+        + sweeps.grid(case=[*OTHERS, *UNEQUAL], contexts=[3], size=["300"], seed=SEEDS)
+        + sweeps.grid(case=["tree"], contexts=[3], size=["few", "large"], seed=SEEDS)
+        + sweeps.grid(
+            case=["tree"], contexts=[3], size=["300"], seed=SEEDS, how=["minibatches", "biases"]
+        ),
+        row=25,
+    ),
+    "letting_go_turned": Table(
+        after_turning,
+        sweeps.grid(case=["tree"], contexts=[3, 4, 5], seed=SEEDS)
+        + sweeps.grid(case=["tree, ring, cross"], contexts=[3], seed=SEEDS),
+        row=0,
+    ),
+}

@@ -1,0 +1,133 @@
+"""In how many contexts a ReLU neuron ends, where all others are a crowd: a mean field, no fit."""
+
+import random
+from collections.abc import Iterator
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import statistics, sweeps
+from mdsgdln_book.experiments import letting_go
+from mdsgdln_book.experiments.letting_go import CHUNK, LEFT, SUM_STEP
+from mdsgdln_book.experiments.published import NUM_ITEMS
+from mdsgdln_book.tables import Table
+
+MOST = 40_000  # steps, for neurons that cannot learn what is left
+
+
+def levels(task, block: np.ndarray) -> np.ndarray:
+    """Return what a linear map leaves, a part for each singular value of the block, (L, N_out, P).
+
+    All blocks are ``block``, F: these are the parts of F̃ (δ_cc' − 1/C).
+    """
+    left_over = np.asarray(statistics.residual(task).targets)
+    deviation = block - block.mean(axis=1, keepdims=True)
+    left, values, _ = np.linalg.svd(deviation, full_matrices=False)
+    values = np.round(values / values[0], 6)
+    by_block = left_over.reshape(-1, len(block), task.num_samples)
+    parts = []
+    for value in np.unique(values[values > 0]):
+        basis = left[:, values == value]
+        parts.append(np.einsum("rm,sm,bsp->brp", basis, basis, by_block).reshape(left_over.shape))
+    return np.stack(parts)
+
+
+@partial(jax.jit, static_argnames=("num_contexts", "without"))
+def follow(neurons, linear, task, parts, num_contexts, without):
+    """Let each neuron follow a residual in which the others are a crowd, for CHUNK steps.
+
+    The linear part of the residual is that of a linear network, ``linear`` its weights. Of what is
+    left, each of ``parts`` counts 1 minus what the neurons together have learned of it. Taken
+    ``without`` "contexts", neurons do not see in what contexts differ on average; "rest": what a
+    linear map leaves. Returns the weights of both and the loss.
+    """
+    inputs, count = task.inputs, task.num_samples
+    best, size = task.targets - parts.sum(axis=0), (parts**2).sum(axis=(1, 2))
+
+    def step(state, _):
+        (first, second), (into, out) = state
+        hidden = first @ inputs
+        response = jnp.maximum(hidden, 0)
+        error = best - out @ into @ inputs
+        learned = jnp.einsum("lop,op->l", parts, second @ response) / size
+        rest = jnp.einsum("l,lop->op", 1 - learned, parts)
+        seen = error
+        if without == "contexts":
+            means = error.reshape(len(error), num_contexts, -1).mean(axis=2)
+            means = means - means.mean(axis=1, keepdims=True)
+            seen = error - jnp.repeat(means, count // num_contexts, axis=1)
+        if without != "rest":
+            seen = seen + rest
+        of_neurons = (second.T @ seen * (hidden > 0)) @ inputs.T, seen @ response.T
+        of_linear = out.T @ error @ inputs.T, error @ inputs.T @ into.T
+        moved = jax.tree.map(lambda w, g: w + SUM_STEP * g, state, (of_neurons, of_linear))
+        return moved, ((error + rest) ** 2).sum() / (2 * count)
+
+    (neurons, linear), losses = jax.lax.scan(step, (neurons, linear), length=CHUNK)
+    return neurons, linear, losses[-1]
+
+
+def in_a_crowd(weights, scale, task, block, num_contexts: int, without: str = "") -> Iterator:
+    """Yield neurons' weights when each of LEFT remains of the loss that ``follow`` has."""
+    modes, parts = statistics.modes(task), levels(task, block)
+    root = np.sqrt(
+        len(weights[0]) * scale**2 / 4
+    )  # of a₀: at first half of a neuron's items are on
+    neurons, linear = tuple(weights), (root * modes.right.T, root * modes.left)
+    start, steps = float(np.sum(np.square(task.targets))) / (2 * task.num_samples), 0
+    loss = start
+    for left in LEFT:
+        while loss > left * start and steps < MOST:
+            neurons, linear, loss = follow(neurons, linear, task, parts, num_contexts, without)
+            steps += CHUNK
+        yield neurons
+
+
+def experiment(
+    case: str, contexts: int, size: str, seed: int, items: int = NUM_ITEMS, without: str = ""
+) -> dict:
+    """Return shares by number of contexts, (LEFT, rules, C + 1), trained and in a crowd.
+
+    ``same``: the share of the weight of which the crowd has each context right, at each of LEFT.
+    """
+    network, weights, task, _ = letting_go.setting(case, contexts, size, seed, items)
+    block, scale = letting_go.blocks(case, contexts, seed, items)[0], letting_go.SIZES[size][1]
+    crowd = in_a_crowd(weights, scale, task, block, contexts, without)
+    results: dict[str, list] = {"trained": [], "crowd": [], "same": []}
+    for true, forecast in zip(letting_go.trained(network, weights, task), crowd, strict=True):
+        for name, now in (("trained", true), ("crowd", forecast)):
+            _, mass = letting_go.let_go(now, task, contexts)
+            rules = letting_go.off_by_rule(letting_go.active(now, task, contexts)).values()
+            results[name].append([letting_go.shares(off, mass) for off in rules])
+        (off, mass), (other, _) = (letting_go.let_go(w, task, contexts) for w in (true, forecast))
+        same = (off == other).all(axis=1)
+        results["same"].append(np.average(same, weights=mass * letting_go.partly(off)))
+    return {name: np.array(values) for name, values in results.items()}
+
+
+# Ten tasks, drawn before any of them was trained: cases, contexts and items.
+DRAWN = random.Random(2026).sample(
+    sweeps.grid(
+        case=["tree", "ring", "cross", "identity", "random", "graded"],
+        contexts=[3, 4, 5, 6],
+        items=[4, 8, 16],
+    ),
+    10,
+)
+TABLES = {
+    "letting_go_crowd": Table(
+        experiment,
+        sweeps.grid(case=["tree"], contexts=[3, 4, 5, 6, 8], size=["published"], seed=range(20, 23))
+        + sweeps.grid(
+            case=["tree"],
+            contexts=[3, 4],
+            size=["published"],
+            seed=[20],
+            without=["contexts", "rest"],
+        )
+        + [{**task, "size": "300", "seed": 30} for task in DRAWN],
+        row=19,
+    )
+}

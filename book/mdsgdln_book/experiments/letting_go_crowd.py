@@ -1,4 +1,7 @@
-"""In how many contexts a ReLU neuron ends, where all others are a crowd: a mean field, no fit."""
+"""What a ReLU neuron does in a known error: in how many contexts it ends, and when it leaves one.
+
+All other neurons are a crowd, a mean field without a fit; or some contexts are off for good.
+"""
 
 import random
 from collections.abc import Iterator
@@ -34,9 +37,9 @@ def levels(task, block: np.ndarray) -> np.ndarray:
     return np.stack(parts)
 
 
-@partial(jax.jit, static_argnames=("num_contexts", "without"))
-def follow(neurons, linear, task, parts, num_contexts, without):
-    """Let each neuron follow a residual in which the others are a crowd, for CHUNK steps.
+@partial(jax.jit, static_argnames=("num_contexts", "without", "num_steps"))
+def follow(neurons, linear, task, parts, num_contexts, without, num_steps=CHUNK):
+    """Let each neuron follow a residual in which the others are a crowd.
 
     The linear part of the residual is that of a linear network, ``linear`` its weights. Of what is
     left, each of ``parts`` counts 1 minus what the neurons together have learned of it. Taken
@@ -65,17 +68,21 @@ def follow(neurons, linear, task, parts, num_contexts, without):
         moved = jax.tree.map(lambda w, g: w + SUM_STEP * g, state, (of_neurons, of_linear))
         return moved, ((error + rest) ** 2).sum() / (2 * count)
 
-    (neurons, linear), losses = jax.lax.scan(step, (neurons, linear), length=CHUNK)
+    (neurons, linear), losses = jax.lax.scan(step, (neurons, linear), length=num_steps)
     return neurons, linear, losses[-1]
+
+
+def linear_network(task, num_hidden: int, scale: float):
+    """Return the linear network of the crowd, a neuron for each mode."""
+    modes = statistics.modes(task)
+    root = np.sqrt(num_hidden * scale**2 / 4)  # of a₀: half of the neurons are active at first
+    return root * modes.right.T, root * modes.left
 
 
 def in_a_crowd(weights, scale, task, block, num_contexts: int, without: str = "") -> Iterator:
     """Yield neurons' weights when each of LEFT remains of the loss that ``follow`` has."""
-    modes, parts = statistics.modes(task), levels(task, block)
-    root = np.sqrt(
-        len(weights[0]) * scale**2 / 4
-    )  # of a₀: at first half of a neuron's items are on
-    neurons, linear = tuple(weights), (root * modes.right.T, root * modes.left)
+    parts, neurons = levels(task, block), tuple(weights)
+    linear = linear_network(task, len(weights[0]), scale)
     start, steps = float(np.sum(np.square(task.targets))) / (2 * task.num_samples), 0
     loss = start
     for left in LEFT:
@@ -85,9 +92,7 @@ def in_a_crowd(weights, scale, task, block, num_contexts: int, without: str = ""
         yield neurons
 
 
-def experiment(
-    case: str, contexts: int, size: str, seed: int, items: int = NUM_ITEMS, without: str = ""
-) -> dict:
+def experiment(case: str, contexts: int, items: int, size: str, without: str, seed: int) -> dict:
     """Return shares by number of contexts, (LEFT, rules, C + 1), trained and in a crowd.
 
     ``same``: the share of the weight of which the crowd has each context right, at each of LEFT.
@@ -107,6 +112,41 @@ def experiment(
     return {name: np.array(values) for name, values in results.items()}
 
 
+def stays(parts: np.ndarray, num_contexts: int, num_off: int, num_items: int) -> np.ndarray:
+    """Return whether neurons stay in a context in which ``parts`` of their response are clipped.
+
+    Items are graded, F̃ = (−1, …, 1), and so is the response. ``num_off`` contexts are off for
+    good; in the next one the neurons are clipped, in the others not.
+    """
+    items = np.linspace(-1, 1, num_items)
+    grid = np.linspace(1, -1, 2001)  # context weights, from nothing clipped to all
+    clipped = np.maximum(-items - grid[:, None], 0) @ -items / (items @ items)
+    w, v = np.tile(items, (len(parts), 1)), np.ones((len(parts), num_contexts))
+    v[:, :num_off], v[:, num_off] = -1e9, grid[np.searchsorted(clipped, parts)]
+    error = (np.eye(num_contexts) - 1 / num_contexts)[:, :, None] * items  # (block, context, item)
+
+    def respond():
+        response = np.maximum(v[:, :, None] + w[:, None, :], 0)
+        return response > 0, np.tensordot(response, error, axes=([1, 2], [1, 2]))
+
+    u = respond()[1]
+    u *= np.sqrt(items @ items + num_contexts) / np.linalg.norm(u, axis=1, keepdims=True)
+    for _ in range(400):
+        on, drive = respond()
+        back = np.tensordot(u, error, axes=1) * on
+        w, v, u = w + 0.02 * back.sum(axis=1), v + 0.02 * back.sum(axis=2), u + 0.02 * drive
+    return (v[:, num_off, None] + w > 0).mean(axis=1) > 0.5
+
+
+def thresholds(num_items: int) -> list[tuple[int, int, float]]:
+    """Return at which clipped part the next context goes, with k of C off: (C, k, part)."""
+    parts, found = np.linspace(0, 0.99, 100), []
+    for num_contexts, num_off in ((3, 1), (4, 1), (4, 2), (6, 1), (6, 2), (6, 3)):
+        gone = parts[~stays(parts, num_contexts, num_off, num_items)]
+        found.append((num_contexts, num_off, float(gone[0]) if len(gone) else 1.0))
+    return found
+
+
 # Ten tasks, drawn before any of them was trained: cases, contexts and items.
 DRAWN = random.Random(2026).sample(
     sweeps.grid(
@@ -116,18 +156,21 @@ DRAWN = random.Random(2026).sample(
     ),
     10,
 )
+TREES = {"case": "tree", "size": "published", "items": NUM_ITEMS}
 TABLES = {
     "letting_go_crowd": Table(
         experiment,
-        sweeps.grid(case=["tree"], contexts=[3, 4, 5, 6, 8], size=["published"], seed=range(20, 23))
-        + sweeps.grid(
-            case=["tree"],
-            contexts=[3, 4],
-            size=["published"],
-            seed=[20],
-            without=["contexts", "rest"],
-        )
-        + [{**task, "size": "300", "seed": 30} for task in DRAWN],
+        [
+            *(
+                TREES | more
+                for more in sweeps.grid(contexts=[3, 4, 5, 6, 8], without=[""], seed=[20, 21, 22])
+            ),
+            *(
+                TREES | more
+                for more in sweeps.grid(contexts=[3, 4], without=["contexts", "rest"], seed=[20])
+            ),
+            *(task | {"size": "300", "without": "", "seed": 30} for task in DRAWN),
+        ],
         row=19,
     )
 }

@@ -3,10 +3,13 @@
 A page holds it as JSON, rounded to what a screen can show.
 """
 
+from itertools import combinations, product
+
 import jax
 import numpy as np
+from scipy import optimize
 
-from mdsgdln import discovery, tasks, theory, training
+from mdsgdln import discovery, gates, tasks, theory, training
 from mdsgdln_book import tables
 from mdsgdln_book.experiments import (
     finding_gates as finding_runs,
@@ -14,6 +17,7 @@ from mdsgdln_book.experiments import (
     letting_go as letting_runs,
     letting_go_crowd as crowd,
     routes as route_runs,
+    xor_seeds,
 )
 
 
@@ -45,14 +49,17 @@ def imitation() -> dict:
     """Return loss curves of ReLU networks on exclusive or, in 10⁻⁴, without the zeros they end in.
 
     A run's key is its margin, log₁₀ σ and log₂ H; ``step`` is the time between two points.
+    ``halves`` are the times at which half of the first loss is left, None if it is not reached.
     """
-    curves, points = {}, 0
+    step = imitation_runs.RATE * imitation_runs.EVERY
+    curves, halves, points = {}, {}, 0
     for run in tables.load("imitation").itertuples():
         losses = np.round(1e4 * np.array(run.losses)).astype(int)
         key = f"{run.margin:.1f} {np.log10(run.scale):.0f} {np.log2(run.hidden):.0f}"
         curves[key], points = np.trim_zeros(losses, "b").tolist(), len(losses)
-    step = imitation_runs.RATE * imitation_runs.EVERY
-    return {"step": step, "points": points, "losses": curves}
+        half = float(xor_seeds.half_loss_time(np.array(run.losses), step * np.arange(points)))
+        halves[key] = round(half, 3) if np.isfinite(half) else None
+    return {"step": step, "points": points, "losses": curves, "halves": halves}
 
 
 def routes() -> dict:
@@ -135,3 +142,97 @@ def letting(network, weights, task, contexts, neurons: list[int], every: int = 5
             "active": ["".join(f"{digit:x}" for digit in row) for row in digits],
         }
     return {"contexts": num_contexts, "every": every, "runs": shown}
+
+
+def gate() -> dict:
+    """Return how many patterns of four items in three contexts there are, and what they allow.
+
+    ``drives`` has the largest drive for each choice of how many contexts each item is on in: the
+    contexts of a realisable pattern are nested, so that only their order is left open.
+    """
+    drives = {}
+    for sizes in product(range(4), repeat=4):
+        pattern = np.arange(3) < np.array(sizes)[:, None]
+        drives["".join(map(str, sizes))] = round(largest_drive(pattern), 4)
+    return {"count": gates.count_realisable(4, 3), "drives": drives}
+
+
+def largest_drive(pattern: np.ndarray) -> float:
+    """Return the largest drive of a ReLU neuron with this pattern (items, contexts).
+
+    It is ‖A w‖/‖w‖ over that of the best linear neuron that gets its gate for free: A takes the
+    weights w to the neuron's answers in each target block, to what the common pathway leaves of
+    the split of the items into two halves. Where z is the direction of the answers, the best
+    weights that hold the gate are the nearest ones to Aᵀz; z then turns to their answers, and the
+    drive never falls.
+    """
+    num_items, num_contexts = pattern.shape
+    split = np.repeat([1, -1], num_items // 2) / np.sqrt(num_items)
+    left = pattern * split[:, None] * (np.eye(num_contexts) - 1 / num_contexts)[:, None]
+    matrix = np.concatenate([left.sum(axis=2), left.sum(axis=1)], axis=1)
+    sums = [
+        np.repeat(np.eye(num_items), num_contexts, 0),
+        np.tile(np.eye(num_contexts), num_items).T,
+    ]
+    held = np.where(pattern.ravel()[:, None], 1, -1) * np.concatenate(sums, axis=1)  # >= 0
+    best = 0.0
+    for subset in product((0, 1), repeat=num_contexts):
+        z, drive = np.array(subset) - np.mean(subset), 0.0
+        for _ in range(500):
+            wanted = matrix.T @ z
+            weights = wanted + held.T @ optimize.nnls(held.T, -wanted)[0]
+            answers = matrix @ weights
+            size = np.linalg.norm(answers)
+            if size < 1e-12 or size < (drive + 1e-14) * np.linalg.norm(weights):
+                break
+            z, drive = answers / size, size / np.linalg.norm(weights)
+        best = max(best, drive)
+    free = num_contexts // 2
+    return best / np.sqrt(free * (num_contexts - free) / num_contexts)
+
+
+def gating() -> list[dict]:
+    """Return three tasks of few samples: for every gate its weights, or why there are none.
+
+    ``found`` is without and with a bias. Weights are the shortest of whole numbers, and conflicts
+    the fewest samples on which no neuron has the gate.
+    """
+    items = tasks.contextual(3, 2, [np.eye(2)] * 3, np.eye(2)).inputs
+    classes = ["1100", "0011", "1000", "0010"]
+    signs = ["+ +", "− −", "+ −", "− +"]
+    names = ["item 1", "item 2", "context 1", "context 2", "context 3"]
+    places = [f"item {item + 1}, context {c + 1}" for c in range(3) for item in range(2)]
+    shown = [
+        ("exclusive or", signs, ["x₁", "x₂"], classes, tasks.xor(1.0).inputs[:2]),
+        ("with a margin of 1", signs, ["x₁", "x₂", "x₃"], classes, tasks.xor(1.0).inputs),
+        ("items in contexts", places, names, ["111111", "111100", "110011", "001111"], items),
+    ]
+    return [
+        {
+            "name": name,
+            "samples": samples,
+            "rows": rows,
+            "start": start,
+            "found": [half_spaces([*inputs, *bias]) for bias in ([], [np.ones(len(samples))])],
+        }
+        for name, samples, rows, start, inputs in shown
+    ]
+
+
+def half_spaces(inputs: list, largest: int = 2) -> dict:
+    """Return weights of at most ``largest`` for every gate on a few samples, or a conflict."""
+    inputs = np.array(inputs)
+    grid = np.array(list(product(range(-largest, largest + 1), repeat=len(inputs))))
+    grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")]
+    patterns, first = np.unique(grid @ inputs > 1e-9, axis=0, return_index=True)
+    names = ["".join("01"[on] for on in pattern) for pattern in patterns.astype(int)]
+    samples = range(inputs.shape[1])
+    parts = [list(part) for size in samples for part in combinations(samples, size + 1)]
+    conflicts = {}
+    for name in map("".join, product("01", repeat=len(samples))):
+        agree = patterns == (np.array([*name]) == "1")
+        lonely = (part for part in parts if not agree[:, part].all(axis=1).any())
+        conflict = next(lonely, None)
+        if conflict:
+            conflicts[name] = conflict
+    return {"weights": dict(zip(names, grid[first].tolist(), strict=True)), "conflicts": conflicts}

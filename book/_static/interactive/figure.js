@@ -1,9 +1,18 @@
 "use strict";
 
-/* What the interactive figures share: elements, controls, axes with curves. A figure is a function
-   `build(figure)` under its name; it fills the element that the page holds for it. */
+/* The frame of the interactive figures: controls, axes with curves, legends, words. A figure is
+   `Figures.define(name, make)`; make(data, ui) gets the numbers that the page holds for it, and
+   returns
+     choices: {name: {label, names}}, whose value is an index
+     sliders: {name: {label, min, max, step, value, show}}; max and show may be functions of values
+     series: {name: [style, words]}; a style is a colour with "dash", "wide", "dot" or "square", and
+       what has words is in the legend
+     panels: {name: axes, or a `node` of its own}, each with `series` of its own
+     draw(values): what each panel shows, and the sentences that say what is to be seen: `text`
+     layout(parts): what the figure holds, if that is not the usual.
+   `ui.set` moves sliders, `ui.text` are the sentences. */
 var Figures = (() => {
-  const builders = {};
+  const makers = {};
   let count = 0;
 
   const SVG = "http://www.w3.org/2000/svg";
@@ -19,111 +28,88 @@ var Figures = (() => {
     fill(document.createElement(tag), attributes, children);
   const svg = (tag, attributes, ...children) =>
     fill(document.createElementNS(SVG, tag), attributes, children);
-
+  const box = (name, ...children) => html("div", { class: `interactive-${name}` }, ...children);
   const newId = (name) => `interactive-${name}-${(count += 1)}`;
+  function each(entries, make) {
+    const made = Object.entries(entries || {}).map(([key, value]) => [key, make(key, value)]);
+    return Object.fromEntries(made);
+  }
 
-  /* The numbers that the page holds for a figure. */
-  const data = (figure) =>
-    JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-
-  /* A labelled native slider. `show(value)` is what is printed and read out. */
-  function slider({ label, min, max, step, value, show = String, name, change }) {
+  /* A labelled native slider. What it shows is printed and read out. */
+  function slider(name, { label, min, max, step = 1, value, show = String }, values, change) {
     const id = newId(name);
-    const output = html("output", { for: id, "aria-live": "off" }); // the slider says its value itself
-    const input = html("input", { type: "range", id, min, max, step, value, "data-control": name });
-    const refresh = () => {
-      output.textContent = show(Number(input.value));
-      input.setAttribute("aria-valuetext", output.textContent);
-    };
+    const output = html("output", { for: id, "aria-live": "off" }); // the slider says its value
+    const input = html("input", { type: "range", id, min, step, "data-control": name });
+    values[name] = value;
     input.addEventListener("input", () => {
-      refresh();
+      values[name] = Number(input.value);
       change();
     });
-    refresh();
+    function refresh() {
+      input.max = typeof max === "function" ? max(values) : max;
+      input.value = values[name];
+      values[name] = Number(input.value);
+      output.textContent = show(values[name], values);
+      input.setAttribute("aria-valuetext", output.textContent);
+    }
     const head = html("span", {}, html("label", { for: id }, label), output);
-    return {
-      node: html("div", { class: "interactive-control" }, head, input),
-      get value() {
-        return Number(input.value);
-      },
-      set(newValue, newMax = input.max) {
-        input.max = newMax;
-        input.value = newValue;
-        refresh();
-      },
-    };
-  }
-
-  const box = (name) => (...children) => html("div", { class: `interactive-${name}` }, ...children);
-  const controls = (...sliders) => box("controls")(...sliders.map(({ node }) => node));
-  const panels = box("panels");
-  const buttons = box("buttons");
-
-  /* C contexts, pathways that are active in k of them, and their initial scale. */
-  function contextControls(exponent, change) {
-    const contexts = slider({
-      name: "contexts", label: "contexts C", min: 3, max: 8, step: 1, value: 4, change: () => {
-        size.set(Math.min(size.value, contexts.value - 1), contexts.value - 1);
-        change();
-      },
-    });
-    const size = slider({
-      name: "size", label: "pathways active in k contexts", min: 1, max: 3, step: 1, value: 3, change,
-    });
-    const scale = slider({
-      name: "scale", label: "initial scale σ", min: -9, max: -3, step: 0.5, value: exponent, change,
-      show: (value) => power(10 ** value),
-    });
-    return { contexts, size, scale, node: controls(contexts, size, scale) };
-  }
-
-  function button(label, press) {
-    const node = html("button", { type: "button", class: "interactive-button" }, label);
-    node.addEventListener("click", press);
-    return node;
+    return { node: box("control", head, input), refresh };
   }
 
   /* A choice between a few names, as native radio buttons. */
-  function choice(legend, names, change) {
+  function choice(key, { label, names }, values, change) {
     const group = newId("choice");
-    const set = html("fieldset", { class: "interactive-choice" }, html("legend", {}, legend));
+    const set = html("fieldset", { class: "interactive-choice" }, html("legend", {}, label));
+    values[key] = 0;
     names.forEach((name, index) => {
-      const input = html("input", { type: "radio", name: group, value: index, "data-control": name });
+      const input = html("input", { type: "radio", name: group, "data-control": name });
       input.checked = index === 0;
-      input.addEventListener("change", () => change(index));
+      input.addEventListener("change", () => {
+        values[key] = index;
+        change();
+      });
       set.append(html("label", {}, input, html("span", {}, name)));
     });
     return set;
   }
 
-  /* The sentences that say what is to be seen; read out when they change. */
-  function result() {
-    const id = newId("result");
-    return html("p", { id, class: "interactive-result", role: "status", "aria-live": "polite" });
+  function button(label, press, attributes) {
+    const kind = { type: "button", class: "interactive-button", ...attributes };
+    const node = html("button", kind, label);
+    node.addEventListener("click", press);
+    return node;
   }
 
-  /* A legend of lines and points: [class of the colour, text, "line" | "dash" | "dot" | "square"]. */
-  function legend(entries) {
-    const list = html("ul", { class: "interactive-legend", role: "list" });
-    for (const [colour, text, kind] of entries) {
-      const mark = svg("svg", { width: 22, height: 12, "aria-hidden": "true" });
-      if (kind === "dot") mark.append(svg("circle", { cx: 11, cy: 6, r: 4.5, class: `fill ${colour}` }));
-      else if (kind === "square") {
-        mark.append(svg("rect", { x: 7, y: 2, width: 8, height: 8, class: `fill ${colour}` }));
-      } else mark.append(svg("path", { d: "M1 6H21", class: `line ${colour} ${kind}` }));
-      list.append(html("li", {}, mark, html("span", {}, text)));
-    }
-    return list;
+  /* A cell of a pattern, which is pressed to change it. */
+  const cell = (press, attributes) =>
+    button("", press, { class: "interactive-cell", ...attributes });
+  function mark(node, on, name, conflict) {
+    const said = on ? "on" : "off";
+    node.textContent = said;
+    node.setAttribute("aria-pressed", Boolean(on));
+    node.setAttribute("aria-label", `${name}: ${said}${conflict ? `, ${conflict}` : ""}`);
+    node.classList.toggle("bad", Boolean(conflict));
   }
 
-  function niceStep(span, wanted) {
-    const rough = span / wanted;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    return power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
+  function legend(series) {
+    const entries = Object.values(series || {}).filter(([, words]) => words);
+    const marks = (style) => {
+      const filled = `fill ${style}`;
+      if (/dot/.test(style)) return svg("circle", { cx: 11, cy: 6, r: 4.5, class: filled });
+      if (!/square/.test(style)) return svg("path", { d: "M1 6H21", class: `line ${style}` });
+      return svg("rect", { x: 7, y: 2, width: 8, height: 8, class: filled });
+    };
+    const items = entries.map(([style, words]) => html("li", {},
+      svg("svg", { width: 22, height: 12, "aria-hidden": "true" }, marks(style)),
+      html("span", {}, words)));
+    if (items.length === 0) return [];
+    return [html("ul", { class: "interactive-legend", role: "list" }, ...items)];
   }
 
   function ticks([low, high], wanted) {
-    const step = niceStep(high - low, wanted);
+    const rough = (high - low) / wanted;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
     const found = [];
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) {
       found.push(Number((k * step).toPrecision(12)));
@@ -131,24 +117,29 @@ var Figures = (() => {
     return found;
   }
 
-  /* Axes that are as wide as their place. draw({x, y, curves, points, marks}) draws anew:
-     x, y: [low, high]; curves: [{name, colour, dash, points: [[x, y], …]}];
-     points: [{x, y, colour, square, large}]; marks: vertical lines [{x, text, colour}].
-     `equal` axes are a square. */
-  function axes({ label, title, xLabel, yLabel, height = 230, whole = false, equal, describedBy }) {
-    const place = html("div", { class: "interactive-axes" });
-    if (title) place.append(html("div", { class: "interactive-title" }, title));
-    let shown = null;
+  /* Axes that are as wide as their place; `equal` ones are a square, `whole` ones have a tick at
+     every integer, and `pick(x, y)` is called with a place that is tapped or dragged to. What they
+     show, {x, y, curves: [[series, [[x, y], …], style]], points: [[series, x, y, large]],
+     marks: [[x, words]]}, has x and y of its own only if they change. */
+  function axes(panel, series, describedBy) {
+    const { title, label, xLabel = TIME, yLabel, whole, equal, pick } = panel;
+    const canvas = html("div");
+    const styleOf = (name) => (series[name] || [""])[0];
+    let [shown, spans] = [null, null];
 
     function draw(content) {
       shown = content;
-      const room = Math.max(220, Math.floor(place.clientWidth) || 320);
+      const room = Math.max(220, Math.floor(canvas.clientWidth) || 320);
       const width = equal ? Math.min(room, 340) : room;
-      if (equal) height = width;
+      const height = equal ? width : panel.height || 230;
       const [left, right, top, bottom] = [46, width - 12, 18, height - 40];
-      const [x, y] = [content.x, content.y];
+      const [x, y] = [content.x || panel.x, content.y || panel.y];
+      spans = { left, right, top, bottom, x, y };
       const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (right - left);
       const toY = (value) => bottom - ((value - y[0]) / (y[1] - y[0])) * (bottom - top);
+      const line = (d, style) => svg("path", { d, class: style });
+      const words = (u, v, anchor, text, attributes) =>
+        svg("text", { x: u, y: v, "text-anchor": anchor, ...attributes }, `${text}`);
       const clip = newId("clip");
       const picture = svg(
         "svg",
@@ -160,91 +151,140 @@ var Figures = (() => {
         svg("clipPath", { id: clip },
           svg("rect", { x: left, y: top - 6, width: right - left + 6, height: bottom - top + 6 })),
       );
-      const xTicks = ticks(x, whole ? x[1] - x[0] : Math.max(3, Math.floor(width / 75)));
-      for (const value of xTicks) {
-        picture.append(
-          svg("path", { d: `M${toX(value)} ${top}V${bottom}`, class: "grid" }),
-          svg("text", { x: toX(value), y: bottom + 16, "text-anchor": "middle" }, `${value}`),
-        );
+      for (const value of ticks(x, whole ? x[1] - x[0] : Math.max(3, Math.floor(width / 75)))) {
+        picture.append(line(`M${toX(value)} ${top}V${bottom}`, "grid"),
+          words(toX(value), bottom + 16, "middle", value));
       }
       for (const value of ticks(y, 4)) {
-        picture.append(
-          svg("path", { d: `M${left} ${toY(value)}H${right}`, class: "grid" }),
-          svg("text", { x: left - 6, y: toY(value) + 4, "text-anchor": "end" }, `${value}`),
-        );
+        picture.append(line(`M${left} ${toY(value)}H${right}`, "grid"),
+          words(left - 6, toY(value) + 4, "end", value));
       }
-      picture.append(
-        svg("path", { d: `M${left} ${top}V${bottom}H${right}`, class: "frame" }),
-        svg("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, xLabel),
-        svg("text", {
-          transform: `translate(11 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle",
-        }, yLabel),
-      );
-      for (const { x: value, text, colour } of content.marks || []) {
+      const turned = `translate(11 ${(top + bottom) / 2}) rotate(-90)`;
+      picture.append(line(`M${left} ${top}V${bottom}H${right}`, "frame"),
+        words((left + right) / 2, height - 6, "middle", xLabel),
+        words(0, 0, "middle", yLabel, { transform: turned }));
+      for (const [value, text] of content.marks || []) {
         const end = toX(value) > (left + right) / 2;
-        picture.append(
-          svg("path", { d: `M${toX(value)} ${top - 4}V${bottom}`, class: `mark ${colour || ""}` }),
-          svg("text", {
-            x: toX(value) + (end ? -4 : 4), y: top - 6, "text-anchor": end ? "end" : "start",
-          }, text),
-        );
+        picture.append(line(`M${toX(value)} ${top - 4}V${bottom}`, "mark"),
+          words(toX(value) + (end ? -4 : 4), top - 6, end ? "end" : "start", text));
       }
       const inside = svg("g", { "clip-path": `url(#${clip})` });
-      for (const { name, colour, dash, points } of content.curves || []) {
-        const finite = points.filter((point) => Number.isFinite(point[1]));
-        const far = y[1] + (y[1] - y[0]);
-        const path = finite.map(([u, v]) => `${toX(u).toFixed(2)} ${toY(Math.min(v, far)).toFixed(2)}`);
-        inside.append(svg("path", {
-          d: path.length ? `M${path.join("L")}` : "", class: `line ${colour} ${dash ? "dash" : ""}`,
-          "data-series": name,
-        }));
+      const far = 2 * y[1] - y[0];
+      for (const [name, points, style = styleOf(name)] of content.curves || []) {
+        const path = points.filter((point) => Number.isFinite(point[1]))
+          .map(([u, v]) => `${toX(u).toFixed(2)} ${toY(Math.min(v, far)).toFixed(2)}`);
+        const d = path.length ? `M${path.join("L")}` : "";
+        inside.append(svg("path", { d, class: `line ${style}`, "data-series": name }));
       }
       picture.append(inside);
-      for (const { x: u, y: v, colour, square, large } of content.points || []) {
+      for (const [name, u, v, large] of content.points || []) {
         if (!(v <= y[1])) continue;
-        const size = large ? 6.5 : 4;
-        picture.append(square
-          ? svg("rect", { x: toX(u) - size, y: toY(v) - size, width: 2 * size, height: 2 * size,
-            class: `fill ${colour}` })
-          : svg("circle", { cx: toX(u), cy: toY(v), r: size, class: `fill ${colour}` }));
+        const [style, size] = [`fill ${styleOf(name)}`, large ? 6.5 : 4];
+        const [width, height] = [2 * size, 2 * size];
+        picture.append(/dash|square/.test(style)
+          ? svg("rect", { x: toX(u) - size, y: toY(v) - size, width, height, class: style })
+          : svg("circle", { cx: toX(u), cy: toY(v), r: size, class: style }));
       }
-      place.querySelector("svg")?.remove();
-      place.append(picture);
+      canvas.replaceChildren(picture);
     }
 
+    function moved(event) {
+      const { left, right, top, bottom, x, y } = spans;
+      const corner = canvas.firstChild.getBoundingClientRect();
+      const [u, v] = [event.clientX - corner.left - left, bottom - event.clientY + corner.top];
+      const inside = (share, [low, high]) => low + share * (high - low);
+      pick(inside(u / (right - left), x), inside(v / (bottom - top), y));
+    }
+    if (pick) {
+      canvas.className = "interactive-plane";
+      canvas.addEventListener("click", moved);
+      canvas.addEventListener("pointermove", (event) => {
+        if (event.buttons === 1 && event.pointerType === "mouse") moved(event);
+      });
+    }
     new ResizeObserver(() => {
-      const width = place.querySelector("svg")?.getAttribute("width");
-      if (shown && Math.abs(width - Math.floor(place.clientWidth)) > 1) draw(shown);
-    }).observe(place);
-    return { node: place, draw };
+      const width = canvas.firstChild?.getAttribute("width");
+      if (shown && Math.abs(width - Math.floor(canvas.clientWidth)) > 1) draw(shown);
+    }).observe(canvas);
+    return { nodes: [...(title ? [box("title", title)] : []), canvas], draw };
   }
 
-  /* Numbers in sentences. */
-  const SUPERSCRIPT = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷",
-    8: "⁸", 9: "⁹" };
-  function power(value) {
-    const [digits, exponent] = value.toExponential(1).split("e");
-    const raised = [...exponent.replace("+", "")].map((sign) => SUPERSCRIPT[sign]).join("");
-    return digits === "1.0" ? `10${raised}` : `${digits} × 10${raised}`;
-  }
-  const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
-  const range = (count, low, high) =>
-    Array.from({ length: count }, (_, i) => low + ((high - low) * i) / (count - 1));
+  function build(place) {
+    const held = place.querySelector("script[type='application/json']");
+    const text = html("p", { id: newId("result"), class: "interactive-result", role: "status",
+      "aria-live": "polite" });
+    const values = {};
+    const set = (changed) => update(Object.assign(values, changed));
+    const data = held && JSON.parse(held.textContent);
+    const figure = makers[place.dataset.figure](data, { text, set });
+    const choices = each(figure.choices, (key, spec) => choice(key, spec, values, update));
+    const sliders = each(figure.sliders, (key, spec) => slider(key, spec, values, update));
+    const panels = each(figure.panels, (_, panel) => {
+      const made = panel.node ? { nodes: [panel.node] }
+        : axes(panel, { ...figure.series, ...panel.series }, text.id);
+      const node = box("axes", ...made.nodes, ...legend(panel.series));
+      node.classList.toggle("wide", Boolean(panel.wide));
+      return { node, draw: made.draw };
+    });
+    const usual = () => [
+      ...Object.values(choices),
+      box("controls", ...Object.values(sliders).map(({ node }) => node)),
+      ...legend(figure.series),
+      box("panels", ...Object.values(panels).map(({ node }) => node)),
+      text,
+    ];
 
-  function start() {
+    function update() {
+      Object.values(sliders).forEach(({ refresh }) => refresh());
+      const { text: words, ...drawn } = figure.draw(values);
+      for (const [name, content] of Object.entries(drawn)) panels[name].draw(content);
+      text.textContent = words;
+    }
+    place.append(...(figure.layout || usual)({ choices, sliders, text }));
+    update();
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
     for (const place of document.querySelectorAll(".interactive[data-figure]")) {
-      const build = builders[place.dataset.figure];
-      if (!build || place.dataset.ready) continue;
-      place.dataset.ready = "yes";
       place.querySelectorAll(".interactive-fallback").forEach((node) => node.remove());
       build(place);
     }
+  });
+
+  /* What several figures need: numbers in sentences, curves, sliders. */
+  const TIME = "time (learning rate × step)";
+  function power(value) {
+    const [digits, exponent] = value.toExponential(1).split("e");
+    const raised = [...exponent.replace("+", "")]
+      .map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
+    return digits === "1.0" ? `10${raised}` : `${digits} × 10${raised}`;
   }
-  document.addEventListener("DOMContentLoaded", start);
+  const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+  function signed(value, digits) {
+    const size = Math.abs(value).toFixed(digits);
+    return value < 0 && Number(size) > 0 ? `−${size}` : size;
+  }
+  const fixed = (digits) => (value) => value.toFixed(digits);
+  const range = (count, low, high) =>
+    Array.from({ length: count }, (_, i) => low + ((high - low) * i) / (count - 1));
+  const numbers = (count) => Array.from({ length: count }, (_, i) => i + 1);
+  const along = (xs, value) => xs.map((x, i) => [x, value(x, i)]);
+  const exponent = (value) => power(10 ** value);
+  const scale = (min, max, step, value) =>
+    ({ label: "initial scale σ", min, max, step, value, show: exponent });
+
+  /* C contexts, pathways that are active in k of them, and their initial scale. */
+  const contexts = (start) => ({
+    contexts: { label: "contexts C", min: 3, max: 8, value: 4 },
+    size: {
+      label: "pathways active in k contexts", min: 1, max: (now) => now.contexts - 1, value: 3,
+    },
+    scale: scale(-9, -3, 0.5, start),
+  });
 
   return {
-    define: (name, build) => (builders[name] = build),
-    html, svg, data, slider, controls, contextControls, panels, button, buttons, choice, result, legend,
-    axes, power, percent, range,
+    define: (name, make) => (makers[name] = make),
+    html, svg, box, button, cell, mark, power, percent, signed, fixed, range, numbers, along,
+    exponent, scale, contexts,
   };
 })();

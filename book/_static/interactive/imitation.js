@@ -1,95 +1,67 @@
 "use strict";
 
 /* A trained ReLU network on exclusive or with a margin, and the two gatings that it could imitate.
-   The page holds the runs as JSON: {step, points, losses: {"margin log₁₀σ log₂H": [10⁻⁴, …]}}, without
-   the zeros in which a curve ends. */
-Figures.define("imitation", (figure) => {
-  const { slider, panels, controls, result, legend, axes, power, range } = Figures;
-  const data = Figures.data(figure);
-  const END = data.step * (data.points - 1);
-  const TIMES = range(data.points, 0, END);
-  const MARGINS = range(101, 0, 2);
-  const RUN_MARGINS = range(11, 0, 2);
-  const GATINGS = [
-    { pathways: 2, name: "two pathways, linear", colour: "c1" },
-    { pathways: 4, name: "four pathways, exclusive or", colour: "c2" },
-  ];
+   The page holds the runs: {step, points, losses: {"margin log₁₀σ log₂H": [10⁻⁴, …]}, halves: {the
+   same: time}}; the zeros in which a curve ends are left out, a time that is not reached is null. */
+Figures.define("imitation", ({ step, points, losses, halves }) => {
+  const { along, fixed, range } = Figures;
+  const END = step * (points - 1);
+  const TIMES = range(points, 0, END);
+  const key = (margin, { scale, hidden }) => `${margin.toFixed(1)} ${scale} ${hidden}`;
 
-  const text = result();
-  const update = () => draw();
-  const margin = slider({
-    name: "margin", label: "margin Δ", min: 0, max: 2, step: 0.2, value: 0.4, change: update,
-    show: (value) => value.toFixed(1),
-  });
-  const scale = slider({
-    name: "scale", label: "initial scale σ", min: -5, max: -2, step: 1, value: -4,
-    change: update, show: (value) => power(10 ** value),
-  });
-  const hidden = slider({
-    name: "hidden", label: "hidden neurons H", min: 5, max: 9, step: 2, value: 7, change: update,
-    show: (value) => `${2 ** value}`,
-  });
-  const losses = axes({
-    label: "Loss of the ReLU network and of the two gatings over time", title: "loss",
-    describedBy: text.id, xLabel: "time (learning rate × step)", yLabel: "loss",
-  });
-  const halves = axes({
-    label: "Time to half of the loss against the margin: the two gatings and ReLU networks",
-    title: "half-loss time", describedBy: text.id, xLabel: "margin Δ", yLabel: "time",
-  });
-
-  function recorded(delta) {
-    const run = data.losses[`${delta.toFixed(1)} ${scale.value} ${hidden.value}`];
-    return TIMES.map((_, i) => (run[i] || 0) / 1e4);
-  }
-
-  function draw() {
-    const size = [10 ** scale.value, 2 ** hidden.value];
-    const lines = (points) => GATINGS.map(({ pathways, colour }) => ({
-      name: `${pathways}`, colour, dash: pathways === 4, points: points(pathways),
-    }));
-    const relu = recorded(margin.value);
-    const theory = (pathways) =>
-      TIMES.map((t) => Theory.xorLoss(t, pathways, margin.value, ...size));
-    losses.draw({
-      x: [0, END], y: [0, 0.55],
-      curves: [
-        { name: "relu", colour: "ink wide", points: TIMES.map((t, i) => [t, relu[i]]) },
-        ...lines((pathways) => theory(pathways).map((loss, i) => [TIMES[i], loss])),
-      ],
-    });
-    const times = RUN_MARGINS.map((m) => Theory.halfTimeOf(recorded(m), data.step));
-    halves.draw({
-      x: [0, 2], y: [0, END],
-      curves: lines((pathways) =>
-        MARGINS.map((m) => [m, Theory.xorHalfTime(pathways, m, ...size)])),
-      marks: [{ x: Theory.crossover, text: "Δ*" }],
-      points: RUN_MARGINS.map((m, i) => ({
-        x: m, y: times[i], colour: "ink", large: Math.abs(m - margin.value) < 0.01,
-      })),
-    });
-    const errors = GATINGS.map(({ pathways }) => Theory.relativeError(theory(pathways), relu));
-    text.textContent = describe(margin.value, size, errors);
-  }
-
-  function describe(delta, size, [two, four]) {
-    const [first, second] = [2, 4].map((k) => Theory.xorHalfTime(k, delta, ...size));
-    const linear = first < second;
-    const side = linear ? "above" : "below";
-    const faster = linear ? "linear gating (two pathways)" : "exclusive-or gating (four pathways)";
+  function describe(margin, size, [two, four]) {
+    const linear = Theory.xorHalfTime(2, margin, ...size) < Theory.xorHalfTime(4, margin, ...size);
     const [near, far] = linear ? [two, four] : [four, two];
-    const slower = linear ? "exclusive-or" : "linear";
-    return `The margin ${delta.toFixed(1)} lies ${side} Δ* = ${Theory.crossover.toFixed(3)}, so the `
-      + `${faster} learns faster. The ReLU network's loss curve differs from it by `
-      + `${near.toFixed(2)}, and from the slower, ${slower} gating by ${far.toFixed(2)} (relative error).`;
+    const faster = linear ? "linear gating (two pathways)" : "exclusive-or gating (four pathways)";
+    return `The margin ${margin.toFixed(1)} lies ${linear ? "above" : "below"} Δ* = `
+      + `${Theory.crossover.toFixed(3)}, so the ${faster} learns faster. The ReLU network's loss `
+      + `curve differs from it by ${near.toFixed(2)}, and from the slower, `
+      + `${linear ? "exclusive-or" : "linear"} gating by ${far.toFixed(2)} (relative error).`;
   }
 
-  figure.append(
-    controls(margin, scale, hidden),
-    legend([["ink wide", "ReLU network, trained", "line"], ...GATINGS.map(
-      ({ name, colour, pathways }) => [colour, name, pathways === 4 ? "dash" : "line"])]),
-    panels(losses.node, halves.node),
-    text,
-  );
-  draw();
+  return {
+    sliders: {
+      margin: { label: "margin Δ", min: 0, max: 2, step: 0.2, value: 0.4, show: fixed(1) },
+      scale: Figures.scale(-5, -2, 1, -4),
+      hidden: {
+        label: "hidden neurons H", min: 5, max: 9, step: 2, value: 7, show: (h) => `${2 ** h}`,
+      },
+    },
+    series: {
+      relu: ["ink wide", "ReLU network, trained"],
+      two: ["c1", "two pathways, linear"],
+      four: ["c2 dash", "four pathways, exclusive or"],
+    },
+    panels: {
+      losses: {
+        label: "Loss of the ReLU network and of the two gatings over time", title: "loss",
+        yLabel: "loss", x: [0, END], y: [0, 0.55],
+      },
+      halves: {
+        label: "Time to half of the loss against the margin: the two gatings and ReLU networks",
+        title: "half-loss time", xLabel: "margin Δ", yLabel: "time", x: [0, 2], y: [0, END],
+        series: { run: ["ink"] },
+      },
+    },
+    draw(values) {
+      const { margin, scale, hidden } = values;
+      const size = [10 ** scale, 2 ** hidden];
+      const run = TIMES.map((_, i) => (losses[key(margin, values)][i] || 0) / 1e4);
+      const theory = [2, 4].map((k) => TIMES.map((t) => Theory.xorLoss(t, k, margin, ...size)));
+      const halfTimes = (k) => along(range(101, 0, 2), (m) => Theory.xorHalfTime(k, m, ...size));
+      const over = (curve) => along(TIMES, (_, i) => curve[i]);
+      const reached = along(range(11, 0, 2), (m) => halves[key(m, values)] ?? Infinity);
+      return {
+        losses: {
+          curves: [["relu", over(run)], ["two", over(theory[0])], ["four", over(theory[1])]],
+        },
+        halves: {
+          curves: [["two", halfTimes(2)], ["four", halfTimes(4)]],
+          marks: [[Theory.crossover, "Δ*"]],
+          points: reached.map(([m, time]) => ["run", m, time, Math.abs(m - margin) < 0.01]),
+        },
+        text: describe(margin, size, theory.map((curve) => Theory.relativeError(curve, run))),
+      };
+    },
+  };
 });

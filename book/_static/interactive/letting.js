@@ -47,7 +47,7 @@ Figures.define("letting", ({ contexts, every, runs }, ui) => {
     picture.append(svg("path", { d: cells.join(""), class: "fill ink", "data-series": "active" }));
     for (let c = 0; c <= contexts; c++) {
       const at = y + (c * height) / contexts;
-      picture.append(svg("path", { d: `M${left} ${at}H${left + width}`, class: "line c3 thin" }));
+      picture.append(svg("path", { d: `M${left} ${at}H${left + width}`, class: "line c3", style: "stroke-width: 1" }));
     }
   }
 
@@ -69,7 +69,7 @@ Figures.define("letting", ({ contexts, every, runs }, ui) => {
       const records = active.map((text) => gates(text, contexts * 8));
       picture.replaceChildren(
         words(2, 14, "start", "preference"),
-        words(left, 14, "start", "active samples, context by context, over training"),
+        words(left, 14, "start", "samples that activate it, by step"),
       );
       records.forEach((record, k) => drawNeuron(preference[k], record, top + k * (height + gap)));
       const end = top + number * (height + gap) + 6;

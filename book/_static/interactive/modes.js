@@ -1,60 +1,45 @@
 "use strict";
 
 /* Strengths of a deep linear network's modes (MHS Eq. 7), and their half times against σ. The page
-   holds the modes as JSON: {hidden, modes: [{name, s, d}]}. */
-Figures.define("modes", (figure) => {
-  const { slider, panels, controls, result, legend, axes, power, range } = Figures;
-  const { hidden, modes } = Figures.data(figure);
+   holds {hidden, modes: [{name, s, d}]}. */
+Figures.define("modes", ({ hidden, modes }) => {
+  const { along, fixed, range, scale } = Figures;
   const END = 60; // of the time axes
   const EXPONENTS = [-6, -1.5]; // of σ
-  const TIMES = range(301, 0, END);
-  const COLOURS = ["c1", "c2", "c3"];
-
-  const text = result();
-  const scale = slider({
-    name: "scale", label: "initial scale σ", min: EXPONENTS[0], max: EXPONENTS[1], step: 0.1,
-    value: -3, change: () => draw(), show: (value) => power(10 ** value),
-  });
-  const strengths = axes({
-    label: "Strength of the modes over time", title: "strength", describedBy: text.id,
-    xLabel: "time (learning rate × step)", yLabel: "strength",
-  });
-  const halves = axes({
-    label: "Time at which each mode is half learned, against the logarithm of σ",
-    title: "half time", describedBy: text.id, xLabel: "log₁₀ σ", yLabel: "time",
-  });
+  const STYLES = ["c1", "c2 dash", "c3"];
 
   const startAt = (exponent) => Theory.expectedStart(hidden, 10 ** exponent);
   const halfTime = ({ s, d }, exponent) => Theory.modeTime(s / d / 2, s, d, startAt(exponent));
 
-  function draw() {
-    const times = modes.map((mode) => halfTime(mode, scale.value));
-    strengths.draw({
-      x: [0, END], y: [0, 3],
-      curves: modes.map(({ name, s, d }, index) => ({
-        name, colour: COLOURS[index], dash: index === 1,
-        points: TIMES.map((t) => [t, Theory.deepMode(t, s, d, startAt(scale.value))]),
-      })),
-    });
-    halves.draw({
-      x: EXPONENTS, y: [0, END],
-      curves: modes.map((mode, index) => ({
-        name: mode.name, colour: COLOURS[index], dash: index === 1,
-        points: range(46, ...EXPONENTS).map((exponent) => [exponent, halfTime(mode, exponent)]),
-      })),
-      points: times.map((time, index) => ({
-        x: scale.value, y: time, colour: COLOURS[index], square: index === 1, large: true,
-      })),
-    });
-    const said = modes.map(({ name }, index) => `${name} at time ${times[index].toFixed(1)}`);
-    text.textContent = `Half learned: ${said.join("; ")}.`;
-  }
-
-  figure.append(
-    controls(scale),
-    legend(modes.map(({ name }, index) => [COLOURS[index], name, index === 1 ? "dash" : "line"])),
-    panels(strengths.node, halves.node),
-    text,
-  );
-  draw();
+  return {
+    sliders: { scale: scale(...EXPONENTS, 0.1, -3) },
+    series: Object.fromEntries(modes.map(({ name }, i) => [name, [STYLES[i], name]])),
+    panels: {
+      strengths: {
+        label: "Strength of the modes over time", title: "strength", yLabel: "strength",
+        x: [0, END], y: [0, 3],
+      },
+      halves: {
+        label: "Time at which each mode is half learned, against the logarithm of σ",
+        title: "half time", xLabel: "log₁₀ σ", yLabel: "time", x: EXPONENTS, y: [0, END],
+      },
+    },
+    draw({ scale: exponent }) {
+      const start = startAt(exponent);
+      const times = modes.map((mode) => halfTime(mode, exponent));
+      const said = modes.map(({ name }, i) => `${name} at time ${fixed(1)(times[i])}`);
+      return {
+        strengths: {
+          curves: modes.map(({ name, s, d }) =>
+            [name, along(range(301, 0, END), (t) => Theory.deepMode(t, s, d, start))]),
+        },
+        halves: {
+          curves: modes.map((mode) =>
+            [mode.name, along(range(46, ...EXPONENTS), (each) => halfTime(mode, each))]),
+          points: modes.map(({ name }, i) => [name, exponent, times[i], true]),
+        },
+        text: `Half learned: ${said.join("; ")}.`,
+      };
+    },
+  };
 });

@@ -1,102 +1,56 @@
 "use strict";
 
-/* Errors on every route of the routing task while the network learns. The page holds them as JSON:
+/* Errors on every route of the routing task while the network learns. The page holds them:
    {domains, trained: {Q: [route, …]}, runs: {"Q seed": {times, means: [[trained, untrained], …],
    errors: [[10⁻², …], …], course: [[10⁻³, …], …]}}}; a route is a number, input domain after input
    domain. */
-Figures.define("routes", (figure) => {
-  const { html, svg, slider, panels, controls, result, legend, axes, range } = Figures;
-  const data = Figures.data(figure);
+Figures.define("routes", ({ domains, trained: routes, runs }, ui) => {
+  const { svg, numbers, range } = Figures;
   const [CELL, EDGE] = [42, 44];
-  const SIDE = EDGE + CELL * data.domains + 3;
-  const LAST = data.runs["1 0"].times.length - 1;
-  const run = () => data.runs[`${trained.value} ${seed.value - 1}`];
+  const SIDE = EDGE + CELL * domains + 3;
+  const LAST = runs["1 0"].times.length - 1;
+  const KINDS = ["trained", "untrained"];
+  const runOf = ({ trained, seed }) => runs[`${trained} ${seed - 1}`];
 
-  const text = result();
-  const update = () => {
-    time.set(time.value); // it shows the time of this run
-    draw();
-  };
-  const trained = slider({
-    name: "trained", label: "trained outputs per input, Q", min: 1, max: data.domains, step: 1,
-    value: 4, change: update,
-  });
-  const seed = slider({
-    name: "seed", label: "random seed", min: 1, max: 3, step: 1, value: 1,
-    change: update,
-  });
-  const time = slider({
-    name: "time", label: "time", min: 0, max: LAST, step: 1, value: LAST,
-    show: (value) => run().times[value].toFixed(1), change: () => draw(),
-  });
   const grid = svg("svg", {
     viewBox: `0 0 ${SIDE} ${SIDE}`, role: "img", class: "interactive-routes",
     "aria-label": "Error on every route, input domains in rows, output domains in columns",
-    "aria-describedby": text.id,
+    "aria-describedby": ui.text.id,
   });
-  const curves = axes({
-    label: "Mean error on trained and on untrained routes over time", title: "mean error",
-    describedBy: text.id, xLabel: "time (learning rate × step)", yLabel: "error", height: 250,
-  });
-
-  function draw() {
-    const { times, means, errors, course } = run();
-    const stage = time.value;
-    drawGrid(errors[stage], data.trained[trained.value]);
-    const kinds = [["trained", "c1"], ["untrained", "bad"]].slice(0, means[0].length);
-    curves.draw({
-      x: [0, times[LAST]], y: [0, 2.2],
-      curves: kinds.map(([name, colour], kind) => ({
-        name, colour, dash: kind === 1,
-        points: range(course[kind].length, 0, times[LAST]).map((t, i) => [t, course[kind][i] / 1e3]),
-      })),
-      points: kinds.map(([, colour], kind) => ({
-        x: times[stage], y: means[stage][kind], colour, square: kind === 1, large: true,
-      })),
-    });
-    text.textContent = describe(times[stage], stage, means[stage]);
-  }
 
   /* Blue up to the error 1 of no answer, the deeper the smaller; orange beyond. */
   function drawGrid(errors, chosen) {
-    const middle = EDGE + (CELL * data.domains) / 2;
+    const middle = EDGE + (CELL * domains) / 2;
     const label = (x, y, words, attributes) =>
       svg("text", { x, y, "text-anchor": "middle", ...attributes }, words);
+    const square = (route, inset, attributes) => {
+      const [x, y] = [route % domains, Math.floor(route / domains)].map((k) => EDGE + CELL * k);
+      const size = CELL - 2 * inset;
+      return svg("rect", { x: x + inset, y: y + inset, width: size, height: size, ...attributes });
+    };
     grid.replaceChildren(
       label(middle, 12, "output domain"),
       label(0, 0, "input domain", { transform: `translate(12 ${middle}) rotate(-90)` }));
-    for (let k = 0; k < data.domains; k++) {
-      const at = EDGE + CELL * (k + 0.5);
-      grid.append(label(at, EDGE - 7, `${k + 1}`), label(EDGE - 10, at + 5, `${k + 1}`));
+    for (const k of numbers(domains)) {
+      const at = EDGE + CELL * (k - 0.5);
+      grid.append(label(at, EDGE - 7, k), label(EDGE - 10, at + 5, k));
     }
-    const corner = (route) =>
-      [route % data.domains, Math.floor(route / data.domains)].map((k) => EDGE + CELL * k);
     errors.forEach((hundredths, route) => {
       const error = hundredths / 100;
-      const [x, y] = corner(route);
-      const cell = svg("rect", {
-        x, y, width: CELL, height: CELL, class: `route ${error > 1 ? "bad" : "c1"}`,
-        "data-error": hundredths,
-      });
+      const kind = error > 1 ? "bad" : "c1";
+      const cell = square(route, 0, { class: `route ${kind}`, "data-error": hundredths });
       cell.style.setProperty("--share", error > 1 ? Math.min(1, (error - 1) / 2) : 1 - error);
-      grid.append(cell, label(x + CELL / 2, y + CELL / 2 + 5, error.toFixed(2)));
+      const [x, y] = ["x", "y"].map((axis) => Number(cell.getAttribute(axis)) + CELL / 2);
+      grid.append(cell, label(x, y + 5, error.toFixed(2)));
     });
-    for (const route of chosen) {
-      const [x, y] = corner(route);
-      grid.append(svg("rect", {
-        x: x + 1.5, y: y + 1.5, width: CELL - 3, height: CELL - 3, class: "taught",
-      }));
-    }
+    grid.append(...chosen.map((route) => square(route, 1.5, { class: "taught" })));
   }
 
-  const amount = (error) => (error < 0.005 ? "below 0.005" : error.toFixed(2));
-
-  function describe(now, stage, [taught, untaught]) {
-    const all = data.domains ** 2;
-    const chosen = trained.value * data.domains;
+  function describe(trained, stage, now, [taught, untaught]) {
+    const amount = (error) => (error < 0.005 ? "below 0.005" : error.toFixed(2));
     const when = stage === 0 ? "Before training" : `At time ${now.toFixed(1)}`;
-    const start = `Q = ${trained.value} trains ${chosen} of ${all} routes. ${when} the mean error is `
-      + `${amount(taught)} on trained routes`;
+    const start = `Q = ${trained} trains ${trained * domains} of ${domains ** 2} routes. ${when} `
+      + `the mean error is ${amount(taught)} on trained routes`;
     if (untaught === undefined) return `${start}, and there are no others.`;
     return `${start} and ${amount(untaught)} on untrained ones${verdict(stage, taught, untaught)}.`;
   }
@@ -109,11 +63,40 @@ Figures.define("routes", (figure) => {
       : ": on average their answers are worse than no answer, whose error is 1";
   }
 
-  figure.append(
-    controls(trained, seed, time),
-    panels(grid, html("div", {}, curves.node, legend([
-      ["c1", "trained routes (framed)", "line"], ["bad", "untrained routes", "dash"]]))),
-    text,
-  );
-  draw();
+  return {
+    sliders: {
+      trained: { label: "trained outputs per input, Q", min: 1, max: domains, value: 4 },
+      seed: { label: "random seed", min: 1, max: 3, value: 1 },
+      time: {
+        label: "time", min: 0, max: LAST, value: LAST,
+        show: (stage, values) => runOf(values).times[stage].toFixed(1),
+      },
+    },
+    panels: {
+      grid: { node: grid },
+      curves: {
+        label: "Mean error on trained and on untrained routes over time", title: "mean error",
+        yLabel: "error", height: 250, y: [0, 2.2],
+        series: {
+          trained: ["c1", "trained routes (framed)"],
+          untrained: ["bad dash", "untrained routes"],
+        },
+      },
+    },
+    draw(values) {
+      const { trained, time: stage } = values;
+      const { times, means, errors, course } = runOf(values);
+      drawGrid(errors[stage], routes[trained]);
+      const along = (curve) =>
+        range(curve.length, 0, times[LAST]).map((t, i) => [t, curve[i] / 1e3]);
+      return {
+        curves: {
+          x: [0, times[LAST]],
+          curves: course.map((curve, kind) => [KINDS[kind], along(curve)]),
+          points: means[stage].map((mean, kind) => [KINDS[kind], times[stage], mean, true]),
+        },
+        text: describe(trained, stage, times[stage], means[stage]),
+      };
+    },
+  };
 });

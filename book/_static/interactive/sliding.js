@@ -1,88 +1,98 @@
 "use strict";
 
+/* The law of a context weight while no sample of its context is on: minus the running maximum of
+   the item weights since then; null where one is on. */
+Theory.heldWeight = ({ states, weights }, context, now, items) => {
+  if (states[now].slice(context * items, (context + 1) * items).includes("x")) return null;
+  const before = now > 0 ? Theory.heldWeight({ states, weights }, context, now - 1, items) : null;
+  const highest = Math.max(...weights[now].slice(0, items));
+  return Math.min(before ?? weights[now][items + context], -highest);
+};
+
 /* A neuron of a ReLU network in three contexts at a time of its gradient flow: its gate in three
-   values, its item weights, and minus its context weights with the law of those that are off. */
-Figures.define("sliding", (figure) => {
-  const { html, svg, slider, panels, controls, result, legend, axes, range } = Figures;
-  const data = Figures.data(figure);
-  const { times, losses, neurons } = data;
+   values, its item weights, and minus its context weights with the law of those that are off. The
+   page holds {times, losses, neurons: [{states, weights}]}, losses and weights in 10⁻³ and a row for
+   each time. */
+Figures.define("sliding", ({ times, losses, neurons }, ui) => {
+  const { svg, numbers } = Figures;
   const [ITEMS, CONTEXTS, SIZE] = [8, 3, 30];
-  const COLOURS = ["c1", "c2", "c3"];
+  const KINDS = { o: "off", "/": "slides", x: "on" };
+  const [width, height] = [46 + ITEMS * SIZE, CONTEXTS * SIZE + 24];
 
-  const text = result();
-  const time = slider({
-    name: "time", label: "time", min: 0, max: times.length - 1, step: 1,
-    value: Math.round(0.7 * times.length), show: (value) => `${times[value]}`, change: () => draw(),
-  });
-  const chosen = slider({
-    name: "neuron", label: "neuron, by weight", min: 1, max: neurons.length, step: 1, value: 1,
-    change: () => draw(),
-  });
   const gate = svg("svg", {
-    width: 46 + ITEMS * SIZE, height: CONTEXTS * SIZE + 24, role: "img", class: "interactive-three",
-    viewBox: `0 0 ${46 + ITEMS * SIZE} ${CONTEXTS * SIZE + 24}`, "aria-describedby": text.id,
+    width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "interactive-three",
     "aria-label": "Gate of the neuron: a row is a context, a column an item",
-  });
-  const weights = axes({
-    label: "Item weights as dots, minus the context weights as lines", describedBy: text.id,
-    title: "item weights, and minus the context weights", xLabel: "item", yLabel: "weight",
-    whole: true, height: 240,
+    "aria-describedby": ui.text.id,
   });
 
-  function draw() {
-    const [now, neuron] = [time.value, neurons[chosen.value - 1]];
-    const states = neuron.states[now];
-    const at = (context, i) => states[context * ITEMS + i];
-    const all = neuron.weights.flatMap((w) => [...w.slice(0, ITEMS), ...w.slice(ITEMS).map((c) => -c)]);
-    const w = neuron.weights[now].map((value) => value / 1000);
-    const cells = [];
-    const curves = [];
-    for (let context = 0; context < CONTEXTS; context++) {
-      const y = 20 + context * SIZE;
-      cells.push(svg("text", { x: 2, y: y + SIZE / 2 + 4 }, `c = ${context + 1}`));
-      for (let i = 0; i < ITEMS; i++) {
-        const kind = { o: "off", "/": "slides", x: "on" }[at(context, i)];
-        cells.push(svg("rect", {
-          x: 44 + i * SIZE, y, width: SIZE - 2, height: SIZE - 2, class: kind, "data-state": kind,
-        }));
-      }
-      const law = Theory.heldWeight(neuron, context, now, ITEMS);
-      const flat = (value) => [[0.5, value], [ITEMS + 0.5, value]];
-      curves.push({ name: `context ${context + 1}`, colour: COLOURS[context],
-        points: flat(-w[ITEMS + context]) });
-      if (law !== null) {
-        curves.push({ name: `law ${context + 1}`, colour: "ink", dash: true,
-          points: flat(-law / 1000) });
-      }
-    }
-    for (let i = 0; i < ITEMS; i++) {
-      cells.push(svg("text", { x: 44 + (i + 0.5) * SIZE - 1, y: 14, "text-anchor": "middle" }, i + 1));
-    }
-    gate.replaceChildren(...cells);
-    weights.draw({
-      x: [0.5, ITEMS + 0.5],
-      y: [Math.min(...all) / 1000 - 0.05, Math.max(...all) / 1000 + 0.05],
-      curves,
-      points: range(ITEMS, 1, ITEMS).map((i) => ({ x: i, y: w[i - 1], colour: "ink" })),
+  function drawGate(rows) {
+    gate.replaceChildren();
+    numbers(ITEMS).forEach((i) => {
+      gate.append(svg("text", { x: 28 + i * SIZE, y: 14, "text-anchor": "middle" }, i));
     });
-    const count = (kind) => [...states].filter((state) => state === kind).length;
-    const off = range(CONTEXTS, 0, CONTEXTS - 1)
-      .filter((context) => range(ITEMS, 0, ITEMS - 1).every((i) => at(context, i) !== "x"));
-    const where = off.length === 0 ? "It is off in no context."
-      : `It is off in context ${off.map((context) => context + 1).join(" and ")}.`;
-    text.textContent = `At time ${times[now]} the loss is ${(losses[now] / 1000).toFixed(2)}. Of 24 `
-      + `samples the neuron is on for ${count("x")}, slides along ${count("/")} and is off for `
-      + `${count("o")}. ${where}`;
+    rows.forEach((row, context) => {
+      const y = 20 + context * SIZE;
+      gate.append(svg("text", { x: 2, y: y + SIZE / 2 + 4 }, `c = ${context + 1}`));
+      row.forEach((kind, i) => gate.append(svg("rect", {
+        x: 44 + i * SIZE, y, width: SIZE - 2, height: SIZE - 2, class: kind, "data-state": kind,
+      })));
+    });
   }
 
-  figure.append(
-    controls(time, chosen),
-    panels(
-      html("div", {}, gate, legend([["ink", "on", "square"], ["c2", "slides", "square"]])),
-      html("div", {}, weights.node, legend([
-        ["ink", "item", "dot"], ["c1", "context 1", "line"], ["c2", "context 2", "line"],
-        ["c3", "context 3", "line"], ["ink", "law", "dash"]]))),
-    text,
-  );
-  draw();
+  function describe(now, rows) {
+    const count = (kind) => rows.flat().filter((state) => state === kind).length;
+    const off = numbers(CONTEXTS).filter((context) => !rows[context - 1].includes("on"));
+    const where = off.length === 0 ? "It is off in no context."
+      : `It is off in context ${off.join(" and ")}.`;
+    return `At time ${times[now]} the loss is ${(losses[now] / 1000).toFixed(2)}. Of 24 samples `
+      + `the neuron is on for ${count("on")}, slides along ${count("slides")} and is off for `
+      + `${count("off")}. ${where}`;
+  }
+
+  return {
+    sliders: {
+      time: {
+        label: "time", min: 0, max: times.length - 1, value: Math.round(0.7 * times.length),
+        show: (now) => `${times[now]}`,
+      },
+      neuron: { label: "neuron, by weight", min: 1, max: neurons.length, value: 1 },
+    },
+    panels: {
+      gate: { node: gate, series: { on: ["ink square", "on"], slides: ["c2 square", "slides"] } },
+      weights: {
+        label: "Item weights as dots, minus the context weights as lines",
+        title: "item weights, and minus the context weights", xLabel: "item", yLabel: "weight",
+        whole: true, height: 240, x: [0.5, ITEMS + 0.5],
+        series: {
+          item: ["ink dot", "item"],
+          "context 1": ["c1", "context 1"],
+          "context 2": ["c2", "context 2"],
+          "context 3": ["c3", "context 3"],
+          law: ["ink dash", "law"],
+        },
+      },
+    },
+    draw({ time: now, neuron }) {
+      const { states, weights } = neurons[neuron - 1];
+      const rows = numbers(CONTEXTS).map((context) =>
+        [...states[now]].slice((context - 1) * ITEMS, context * ITEMS).map((sign) => KINDS[sign]));
+      drawGate(rows);
+      const turned = (w) => w.map((value, i) => (i < ITEMS ? value : -value) / 1000);
+      const all = weights.flatMap(turned);
+      const w = turned(weights[now]);
+      const flat = (name, value) => [name, [[0.5, value], [ITEMS + 0.5, value]]];
+      return {
+        weights: {
+          y: [Math.min(...all) - 0.05, Math.max(...all) + 0.05],
+          curves: rows.flatMap((_, context) => {
+            const law = Theory.heldWeight(neurons[neuron - 1], context, now, ITEMS);
+            const curve = flat(`context ${context + 1}`, w[ITEMS + context]);
+            return law === null ? [curve] : [curve, flat("law", -law / 1000)];
+          }),
+          points: numbers(ITEMS).map((i) => ["item", i, w[i - 1]]),
+        },
+        text: describe(now, rows),
+      };
+    },
+  };
 });

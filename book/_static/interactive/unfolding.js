@@ -1,12 +1,11 @@
 "use strict";
 
 /* The hidden representation of sixteen items through learning, drawn by multidimensional scaling.
-   The chapter computes the places; the page holds them as JSON:
-   {times, structures: [{name, places (times x items x 2, integers), unit, halfTimes, colours, marks}]}. */
-Figures.define("unfolding", (figure) => {
-  const { html, svg, slider, button, choice, result } = Figures;
-  const data = Figures.data(figure);
-  const [first, last] = [data.times[0], data.times[data.times.length - 1]];
+   The chapter computes the places; the page holds them: {times, structures: [{name, places (times x
+   items x 2, integers), unit, halfTimes, colours, marks}]}. */
+Figures.define("unfolding", ({ times, structures }, ui) => {
+  const { html, svg, box, button } = Figures;
+  const [first, last] = [times[0], times[times.length - 1]];
   const SECONDS = 12; // from the first to the last time
   const MARKS = {
     o: "M-5 0A5 5 0 1 0 5 0A5 5 0 1 0 -5 0Z", s: "M-4.5 -4.5H4.5V4.5H-4.5Z",
@@ -14,92 +13,70 @@ Figures.define("unfolding", (figure) => {
   };
   const SIZE = 320;
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-  let structure = data.structures[0];
-  let timer = null;
+  let [now, halfTimes, timer] = [first, [], null];
 
-  const text = result();
-  const time = slider({
-    name: "time", label: "time", min: first, max: last, step: 1, value: first,
-    change: () => {
-      pause();
-      draw();
-    },
-  });
   const play = button("", () => (timer ? pause() : run()));
   const picture = svg("svg", {
     viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img", class: "interactive-map",
-    "aria-label": "Map of the items inside the network", "aria-describedby": text.id,
+    "aria-label": "Map of the items inside the network", "aria-describedby": ui.text.id,
   });
   const stages = svg("svg", { class: "interactive-stages", height: 14, "aria-hidden": "true" });
 
-  /* Places at any time, between the two recorded ones. */
-  function placesAt(now) {
-    const step = (last - first) / (data.times.length - 1);
-    const before = Math.min(Math.floor((now - first) / step), data.times.length - 2);
-    const share = (now - first) / step - before;
-    const mix = (i, axis) => {
-      const at = (frame) => structure.places[frame][2 * i + axis];
-      return (1 - share) * at(before) + share * at(before + 1);
-    };
-    return structure.colours.map((_, i) => [mix(i, 0), mix(i, 1)]);
-  }
-
+  /* Places in the picture at any time, between the two recorded ones. */
   const toPicture = ([x, y]) => [SIZE / 2 + (x * SIZE) / 2200, SIZE / 2 - (y * SIZE) / 2200];
+  const placeIn = (frame, i) => toPicture([frame[2 * i], frame[2 * i + 1]]);
+  function placesAt({ places, colours }) {
+    const step = (last - first) / (times.length - 1);
+    const before = Math.min(Math.floor((now - first) / step), times.length - 2);
+    const share = (now - first) / step - before;
+    const frame = places[before].map((u, k) => (1 - share) * u + share * places[before + 1][k]);
+    return colours.map((_, i) => placeIn(frame, i));
+  }
 
-  function draw() {
-    const now = time.value;
-    picture.replaceChildren(
-      svg("rect", { x: 0.5, y: 0.5, width: SIZE - 1, height: SIZE - 1, rx: 6, class: "ground" }));
-    const places = placesAt(now).map(toPicture);
-    const past = structure.places.filter((_, frame) => data.times[frame] <= now);
+  function drawMap(structure) {
+    const { colours, marks } = structure;
+    const places = placesAt(structure);
+    const past = structure.places.filter((_, frame) => times[frame] <= now);
+    const point = (place) => place.map((u) => u.toFixed(1)).join(" ");
+    const edge = { x: 0.5, y: 0.5, width: SIZE - 1, height: SIZE - 1, rx: 6, class: "ground" };
+    picture.replaceChildren(svg("rect", edge));
     places.forEach((place, i) => {
-      const way = [...past.map((frame) => toPicture([frame[2 * i], frame[2 * i + 1]])), place];
-      const d = `M${way.map((point) => point.map((u) => u.toFixed(1)).join(" ")).join("L")}`;
+      const way = [...past.map((frame) => placeIn(frame, i)), place];
+      const d = `M${way.map(point).join("L")}`;
       picture.append(svg("path", { d, class: "way edge" }),
-        svg("path", { d, class: "way", stroke: structure.colours[i] }));
+        svg("path", { d, class: "way", stroke: colours[i] }));
     });
-    places.forEach(([x, y], i) => picture.append(svg("path", {
-      d: MARKS[structure.marks[i]], transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
-      class: "item", fill: structure.colours[i],
+    places.forEach((place, i) => picture.append(svg("path", {
+      d: MARKS[marks[i]], transform: `translate(${point(place)})`, class: "item", fill: colours[i],
     })));
-    drawStages(now);
-    text.textContent = describe(now);
+    stages.replaceChildren(...halfTimes.map((half) => svg("circle", {
+      cx: `${(100 * (half - first)) / (last - first)}%`, cy: 7, r: 4,
+      class: half <= now ? "done" : "waiting",
+    })));
   }
 
-  function drawStages(now) {
-    stages.replaceChildren();
-    for (const half of structure.halfTimes) {
-      const x = `${(100 * (half - first)) / (last - first)}%`;
-      stages.append(svg("circle", { cx: x, cy: 7, r: 4, class: half <= now ? "done" : "waiting" }));
-    }
-  }
-
-  function describe(now) {
-    const all = structure.halfTimes;
-    const done = all.filter((half) => half <= now).length;
-    const name = structure.name[0].toUpperCase() + structure.name.slice(1);
-    return done === all.length
-      ? `${name}, time ${now}: all ${done} levels of modes are half learned.`
-      : `${name}, time ${now}: ${done} of ${all.length} levels of modes are half learned, the next one `
-        + `is at time ${Math.round(all[done])}.`;
+  function describe(name) {
+    const done = halfTimes.filter((half) => half <= now).length;
+    const start = `${name[0].toUpperCase()}${name.slice(1)}, time ${now}:`;
+    return done === halfTimes.length ? `${start} all ${done} levels of modes are half learned.`
+      : `${start} ${done} of ${halfTimes.length} levels of modes are half learned, the next one is `
+        + `at time ${Math.round(halfTimes[done])}.`;
   }
 
   /* With reduced motion nothing moves by itself: a press shows the next stage. */
   function run() {
-    if (time.value >= last) time.set(first);
+    if (now >= last) ui.set({ time: first });
     if (calm.matches) {
-      const next = structure.halfTimes.map((half) => Math.ceil(half) + 8);
-      time.set(next.find((stage) => stage > time.value) || last);
-      draw();
+      const next = halfTimes.map((half) => Math.ceil(half) + 8);
+      ui.set({ time: next.find((stage) => stage > now) || last });
       return;
     }
-    text.setAttribute("aria-live", "off"); // not every frame is read out
-    let [before, shown] = [performance.now(), time.value];
-    const frame = (now) => {
-      shown += ((now - before) / 1000) * ((last - first) / SECONDS);
-      before = now;
-      time.set(Math.min(last, Math.round(shown)));
-      draw();
+    ui.text.setAttribute("aria-live", "off"); // not every frame is read out
+    let [before, shown] = [performance.now(), now];
+    const frame = (clock) => {
+      shown += ((clock - before) / 1000) * ((last - first) / SECONDS);
+      before = clock;
+      ui.set({ time: Math.min(last, Math.round(shown)) });
       if (shown < last) timer = requestAnimationFrame(frame);
       else pause();
     };
@@ -110,25 +87,28 @@ Figures.define("unfolding", (figure) => {
   function pause() {
     cancelAnimationFrame(timer);
     timer = null;
-    text.setAttribute("aria-live", "polite");
+    ui.text.setAttribute("aria-live", "polite");
     label();
   }
 
   function label() {
     play.textContent = calm.matches ? "next stage" : timer ? "pause" : "play";
   }
-
-  figure.append(
-    choice("structure", data.structures.map(({ name }) => name), (index) => {
-      structure = data.structures[index];
-      draw();
-    }),
-    picture,
-    html("div", { class: "interactive-player" }, play,
-      html("div", {}, time.node, stages)),
-    text,
-  );
   calm.addEventListener("change", label);
   label();
-  draw();
+
+  return {
+    choices: { structure: { label: "structure", names: structures.map(({ name }) => name) } },
+    sliders: { time: { label: "time", min: first, max: last, value: first } },
+    layout({ choices, sliders, text }) {
+      const { node } = sliders.time;
+      node.addEventListener("input", pause);
+      return [choices.structure, picture, box("player", play, html("div", {}, node, stages)), text];
+    },
+    draw({ structure, time }) {
+      [now, halfTimes] = [time, structures[structure].halfTimes];
+      drawMap(structures[structure]);
+      return { text: describe(structures[structure].name) };
+    },
+  };
 });

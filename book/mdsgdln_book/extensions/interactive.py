@@ -16,28 +16,14 @@ from mdsgdln_book.places import BOOK
 
 SCRIPTS = BOOK / "_static" / "interactive"
 SHARED = ("theory", "figure")  # scripts that every figure needs, in this order
-# and those that one figure needs before its own
-NEEDED = {
-    "contexts": ("law", "residual"),
-    "curves": ("layers",),
-    "gate": ("gates",),
-    "gating": ("halfspaces",),
-    "imitation": ("margins",),
-    "pathways": ("layers",),
-    "phase": ("layers",),
-    "race": ("margins",),
-    "sliding": ("reflection",),
-    "timeline": ("law", "layers", "lives"),
-}
-RECORDED = ("clusters",)  # figures of recorded runs that need nothing of a chapter
+RECORDED = ("clusters", "gate", "gating")  # figures whose numbers need nothing of a chapter
 PLACE = re.compile(r'<div class="interactive" data-figure="([a-z_]+)">')
 
 
 def markup(name: str, data=None) -> str:
     """The place of a figure in a page, with ``data`` as JSON in it."""
     if not (SCRIPTS / f"{name}.js").is_file():
-        others = {*SHARED, *(part for parts in NEEDED.values() for part in parts)}
-        known = sorted(path.stem for path in SCRIPTS.glob("*.js") if path.stem not in others)
+        known = sorted({path.stem for path in SCRIPTS.glob("*.js")} - {*SHARED})
         raise ValueError(f"name: expected one of {', '.join(known)}, got {name!r}")
     numbers = ""
     if data is not None:
@@ -51,7 +37,7 @@ def markup(name: str, data=None) -> str:
 
 
 def recorded(name: str):
-    """What a figure of recorded runs shows, None for other figures."""
+    """The numbers of a figure of `RECORDED`, None for other figures."""
     if name not in RECORDED:
         return None
     from mdsgdln_book import figure_data  # here, as it imports JAX
@@ -116,8 +102,7 @@ def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -
     names = figures_of(doctree)
     if names:
         app.add_css_file("interactive/interactive.css")
-        needed = dict.fromkeys(part for name in names for part in NEEDED.get(name, ()))
-        for name in (*SHARED, *needed, *names):
+        for name in (*SHARED, *names):
             app.add_js_file(f"interactive/{name}.js", loading_method="defer")
 
 

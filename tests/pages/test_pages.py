@@ -1,4 +1,4 @@
-"""Every page of the built site, on the screen and on paper, in a browser that reaches only the site.
+"""Every page of the built site, on screen and on paper, in a browser that reaches nothing else.
 
 `make pages` runs this. Pages are found by following links from index.html; those that no link
 leads to are opened as well.

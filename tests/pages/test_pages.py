@@ -1,4 +1,4 @@
-"""Every page of the built site, opened in a browser that reaches nothing but the site.
+"""Every page of the built site, on screen and on paper, in a browser that reaches nothing else.
 
 `make pages` runs this. Pages are found by following links from index.html; those that no link
 leads to are opened as well.
@@ -11,6 +11,8 @@ import axe_playwright_python
 import pytest
 from bs4 import BeautifulSoup
 from built import ROOT
+
+from mdsgdln_book.pages import pdf
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf8")
 COLOURS = ["color-contrast", "color-contrast-enhanced", "link-in-text-block"]
@@ -77,6 +79,24 @@ WIDE_FORMULA = """() => [...document.querySelectorAll("main article div.math")]
   .filter((node) => node.querySelector("mjx-container") && [node, ...node.children]
     .some((part) => part.clientWidth && part.scrollWidth > part.clientWidth + 1))
   .map((node) => node.id || node.textContent.slice(0, 60))"""
+# On paper there is nothing to click, nothing is cut off, and solutions are open.
+CLICKABLE = """() => [...document.querySelectorAll(
+  ".bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article, .prev-next-footer, button, " +
+  "details.hide, .headerlink, .copybtn, .interactive input")]
+  .filter((node) => node.getClientRects().length && !node.matches(".interactive-cell"))
+  .map((node) => node.outerHTML.slice(0, 80))"""
+FOLDED = """() => [...document.querySelectorAll(".admonition.toggle .admonition-title ~ *")]
+  .filter((node) => !node.matches("button") && getComputedStyle(node).visibility !== "visible")
+  .map((node) => node.outerHTML.slice(0, 80))"""
+ADDRESSES = """() => [...document.querySelectorAll("article a")]
+  .filter((link) => /http/.test(getComputedStyle(link, "::after").content))
+  .map((link) => link.href)"""
+ON_PAPER = {
+    "shown": CLICKABLE,
+    "folded": FOLDED,
+    "address printed": ADDRESSES,
+    "cut off": pdf.CLIPPED,
+}
 
 
 def links(path: Path) -> set[Path]:
@@ -107,6 +127,21 @@ def all_pages() -> list[str]:
     return sorted({str(page.relative_to(ROOT)) for page in found} or {"index.html"})
 
 
+def printed(page) -> list[str]:
+    """What is wrong on paper with a page that has been loaded."""
+    page.set_viewport_size(pdf.PAPER)
+    page.emulate_media(media="print")
+    page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_timeout(400)
+    found = [
+        f"on paper, {what}: {text}" for what, js in ON_PAPER.items() for text in page.evaluate(js)
+    ]
+    page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    return found
+
+
 @pytest.mark.parametrize("name", all_pages())
 def test_page(page, address, name):
     page.goto(f"{address}/{name}", wait_until="load")
@@ -114,10 +149,11 @@ def test_page(page, address, name):
     page.wait_for_load_state("networkidle")
     page.add_style_tag(content="*, *::before, *::after { transition: none !important; }")
     page.evaluate("() => window.MathJax?.startup?.promise?.then(() => true)")
+    found = printed(page) if name.startswith("book/") else []
     page.evaluate(UNFOLD)
     page.wait_for_timeout(400)  # what unfolds fades in
 
-    found = [f"raw TeX: {text}" for text in page.evaluate(RAW_TEX)]
+    found += [f"raw TeX: {text}" for text in page.evaluate(RAW_TEX)]
     found += [f"no text alternative: {text}" for text in page.evaluate(NO_ALT)]
     page.set_viewport_size({"width": 360, "height": 800})
     page.wait_for_timeout(200)  # boxes that scroll now are marked

@@ -1,4 +1,4 @@
-"""Previews of links, and the marks of claims, by keyboard and by mouse."""
+"""Previews of links, marks of claims and names in code, by keyboard and by mouse."""
 
 import pytest
 
@@ -25,8 +25,19 @@ def test_a_claims_mark_tells_bound_and_value(start):
     assert not start.problems
 
 
-def test_a_term_of_another_page_and_a_formula_are_shown(page, address):
-    page.goto(f"{address}/book/start.html")
+def test_a_name_in_code_leads_to_its_documentation(page, address):
+    page.goto(f"{address}/book/gated_networks.html")
+    name = page.locator("a.code-name[href$='mdsgdln.networks.GatedNetwork']:visible").first
+    name.focus()
+    page.wait_for_selector("#preview:visible")
+    assert "sizes" in page.locator("#preview").inner_text()
+    name.click()
+    page.wait_for_url("**/api.html#mdsgdln.networks.GatedNetwork")
+    assert not page.problems
+
+
+def test_a_term_of_another_page_and_a_formula_are_shown(start, address):
+    page = start
     term = page.locator("main a[href*='#term-']").first
     term.hover()
     page.wait_for_selector("#preview:visible")

@@ -352,6 +352,21 @@ def sliding(figure):
     assert numbers(figure.words.split("24 samples")[1])[:3] == counts
 
 
+def letting(figure):
+    """As many cells are drawn as the record has, and words say in which context the fewest are."""
+    data = json.loads(figure.node.locator("script").text_content())
+    chosen = [each.is_checked() for each in figure.node.locator("input[type=radio]").all()]
+    run = data["runs"][list(data["runs"])[chosen.index(True)]]
+    drawn = figure.node.locator("path[data-series=active]").all()
+    said = figure.words.split("; ")
+    for path, text, sentence in zip(drawn, run["active"], said, strict=True):
+        on = np.array([int(bit) for digit in text for bit in f"{int(digit, 16):04b}"])
+        assert path.get_attribute("d").count("M") == on.sum()
+        counts = on.reshape(-1, data["contexts"], 8)[-1].sum(axis=1)
+        gone = f"context {counts.argmin() + 1}" if counts.min() <= 4 else "no context"
+        assert f"lets go of {gone}" in sentence
+
+
 def spread(figure):
     """Mean distance of the items from their centre, in the map's units."""
     items = figure.node.locator(".interactive-map .item").all()
@@ -381,7 +396,7 @@ FIGURES = {
     modes: "deep_linear", phase: "deep_linear", curves: "alignment", pathways: "gated_networks",
     race: "xor", contexts: "more_contexts", gate: "which_gates", gating: "which_gates",
     clusters: "finding_gates", timeline: "race_law", unfolding: "semantic", imitation: "start",
-    routes: "sharing", sliding: "sliding_gates",
+    routes: "sharing", sliding: "sliding_gates", letting: "letting_go",
 }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import pytest
 from test_pages import all_pages
 
-from mdsgdln_book.pages import pdf
+from _ext import pdf
 
 HIDDEN = """() => [...document.querySelectorAll(
   ".bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article, .prev-next-footer, button, " +

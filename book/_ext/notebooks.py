@@ -35,7 +35,7 @@ BESIDE = "\n# Both files lie beside this notebook on the book's site; save them 
 # MyST as plain Markdown, which Jupyter, Binder and Colab show without further parts.
 FORMULA = re.compile(r"^(`{3,})\{math\}\n(?::label: (\S+)\n)?(.*?)\n\1$", re.M | re.S)
 BLOCK = re.compile(
-    r"^ *(`{3,}|:{3,})\{([\w:-]+)\} *(.*)\n((?: *:[\w-]+:.*\n)*)(.*?)^ *\1 *$", re.M | re.S
+    r"^ *(`{3,}|:{3,})\{([\w:-]+)\} *([^\n]*)\n((?: *:[\w-]+:[^\n]*\n)*)(.*?)^ *\1 *$", re.M | re.S
 )
 TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
 LABELLED = re.compile(r"\$\$ *\(([\w-]+)\) *$", re.M)

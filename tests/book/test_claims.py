@@ -401,7 +401,9 @@ def build(project):
     command = ["-m", "sphinx", "-W", "--keep-going", "-q", ".", "_build/html"]
     done = subprocess.run([sys.executable, *command], cwd=project, capture_output=True, text=True)
     pages = (project / f"_build/html/{name}.html" for name in ("ledger", "demo"))
-    return done.stderr if done.returncode else "", *(page.read_text(encoding="utf8") for page in pages)
+    return done.stderr if done.returncode else "", *(
+        page.read_text(encoding="utf8") for page in pages
+    )
 
 
 def test_pages_follow_what_chapters_record(tmp_path):

@@ -325,7 +325,11 @@ class Fill(SphinxPostTransform):
 
 
 def written_anew(app, env) -> list[str]:
-    """The pages that tell of claims of all chapters are written anew in every build."""
+    """The pages that tell of claims of all chapters, where some value is not what it was."""
+    values, problems = pick_values(all_claims(app.config), recorded_values(env))
+    if not problems and getattr(env, "ledger_values", None) == values:
+        return []
+    env.ledger_values = None if problems else values
     pages = (app.config.root_doc, app.config.ledger_document, "book/paper_figures")
     return [page for page in pages if page in env.all_docs]
 

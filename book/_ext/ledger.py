@@ -260,11 +260,9 @@ def text_of(role: str, claim: Claim, value: dict | None) -> str:
         return {"verdict": "missing", "recorded": "–"}.get(role, OPEN)
     if role == "measured":
         return printed(value["value"])
-    return (
-        NULL.search(value["text"])[1]
-        if role == "null"
-        else value[{"recorded": "text"}.get(role, role)]
-    )
+    if role == "null":
+        return NULL.search(value["text"])[1]
+    return value["verdict" if role == "verdict" else "text"]
 
 
 class Fill(SphinxPostTransform):

@@ -26,13 +26,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: book test figure references tables reproduce bench pages pdf serve lab clean lock
 
-# Chapters are executed if something changed that they depend on: book/mdsgdln_book/dependencies.py
+# Chapters are executed if something changed that they depend on: book/_ext/execution.py
 # With CHAPTER, its page as it lies in the book; other chapters are not executed.
 book: $(READY)
-	@$(BIN)/python -m mdsgdln_book.build $(CHAPTER)
+	@$(BIN)/python -m _ext.build $(CHAPTER)
 
 # Bad input is tried without the run-time checks of types, as by a user: tests/bad_input.py
 # With CHAPTER="xor start", these references alone are executed again and compared.
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300
 BAD_INPUT := bad or named or single_neurons
 test: $(READY)
 ifndef CHAPTER
@@ -42,24 +43,24 @@ ifndef CHAPTER
 	$(BIN)/pytest -q -n 2 --dist=loadgroup -k "not ($(BAD_INPUT))"
 	TYPECHECK=off $(BIN)/pytest -q -n 2 -k "$(BAD_INPUT)"
 endif
-	$(BIN)/python -m mdsgdln_book.comparison $(CHAPTER)
+	$(BIN)/pytest -q -n 2 --dist=loadfile $(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)
 
 # One figure, drawn anew, with its numbers as CSV: make figure NAME=mhs-4, or fig-xor-cells
 figure: $(READY)
-	@$(BIN)/python -m mdsgdln_book.redraw $(NAME)
+	@$(BIN)/python -m _ext.figures $(NAME)
 
 # All references, or those of CHAPTER="xor start", are written anew.
 references: $(READY)
-	$(BIN)/python -m mdsgdln_book.references $(CHAPTER)
+	$(BIN)/python -m _ext.references $(CHAPTER)
 
 # What is missing in any table; TABLE="name ..." computes these anew.
 tables: $(READY)
-	$(BIN)/python -m mdsgdln_book.reproduction fill --tables $(TABLE)
+	$(BIN)/python -m _ext.reproduction fill --tables $(TABLE)
 
 # The book without its tables: all of them are recomputed in an empty folder, every chapter is executed on
 # them, and what it prints is compared. TABLE="..." and CHAPTER="..." take these only.
 reproduce: $(READY)
-	$(BIN)/python -m mdsgdln_book.reproduction all --tables $(TABLE) --chapters $(CHAPTER)
+	$(BIN)/python -m _ext.reproduction all --tables $(TABLE) --chapters $(CHAPTER)
 
 # All that the status page and the page on many runs have measured, on a machine that does nothing else:
 # about forty minutes. What these pages print is then another reference. PART="training" takes this only.
@@ -70,15 +71,13 @@ ifndef PART
 	$(MAKE) references CHAPTER="scaling status"
 endif
 
-# Every page of the built site in the system's Chromium or Chrome, the network cut off; before that, how
-# much there is to read in each chapter.
+# Every page of the built site in the system's Chromium or Chrome, the network cut off.
 pages: $(READY) .venv/browser-ready
-	@$(BIN)/python -m mdsgdln_book.pages.reading
 	$(BIN)/pytest -q -n 2 tests/pages
 
 # The built book as one PDF, by the system's Chromium or Chrome.
 pdf: $(READY) .venv/browser-ready
-	$(BIN)/python -m mdsgdln_book.pages.pdf $(SITE) _build/mdsgdln.pdf
+	$(BIN)/python -m _ext.pdf $(SITE) _build/mdsgdln.pdf
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000

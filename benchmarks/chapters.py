@@ -21,7 +21,7 @@ CAUSES = "imports", "compilation", "drawing", "computing"
 
 def measure(names=()):
     """Return {chapter: {cause: seconds}}."""
-    from mdsgdln_book.references import chapters
+    from _ext.references import chapters
 
     cores = SimpleQueue()
     for core in os.sched_getaffinity(0):
@@ -44,8 +44,8 @@ def chapter(name):
     import jupytext
     from IPython.core.interactiveshell import InteractiveShell
 
+    from _ext.references import chapters, code_cells
     from mdsgdln_book.places import BOOK
-    from mdsgdln_book.references import chapters, code_cells
 
     os.environ["MPLBACKEND"] = "agg"
     os.chdir(BOOK)

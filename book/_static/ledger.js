@@ -4,7 +4,6 @@
   const cell = (row, index) => row.cells[index].textContent.trim();
   const verdicts = {
     holds: "holds",
-    within: "holds within a bound",
     statement: "the paper's statement fails",
     setting: "our setting may differ",
     bound: "our own bound was missed",

@@ -1,3 +1,3 @@
-"""What the chapters import, and what builds and checks the book."""
+"""What the chapters import: claims, tables, experiments, figures of the papers."""
 
 __version__ = "1.0.0"

@@ -1,20 +1,22 @@
 """Claims of the papers and the values measured for them.
 
-`claims.yml` lists every claim with the bound that decides it, written before measuring, and says
-whose claim it is: a paper's, with its words, a paper's carried over to another setting, or ours. A
-chapter records what it measured::
+`claims.yml` lists every claim with the bound that decides it, written before measuring. A chapter
+records what it measured::
 
     claims = Claims("xor")
     claims.record("xor-half-loss-time", 0.0431)
-    claims.table()
+
+A claim is `about` a paper, with the paper's words as its `quote`; about a paper's statement
+`carried over` to another task or setting; or `ours`. A bound that the authors never stated is ours,
+too: only where `missed` says so does a value outside it mean more.
 
 Where a network imitates another, a value decides little by itself. Such a claim names its `null`,
 how close a second seed of the imitated network comes, and a `rival` that should fail; the chapter
 records the values of both beside its own.
 
-A value outside its bound, and a claim without a value, are errors where the book is made or tested
-(the environment variable BOOK_STRICT is set there). Elsewhere a reader explores: what is outside is
-printed, and the chapter goes on.
+A value outside its bound is an error where the book is made or tested (the environment variable
+BOOK_STRICT is set there). Elsewhere a reader explores: what is outside is printed, and the chapter
+goes on.
 
 A record shows nothing on the page. It travels with the executed notebook, from which the ledger
 page is built.
@@ -22,25 +24,153 @@ page is built.
 
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import yaml
 from IPython.display import display
 
-from mdsgdln_book.claim_file import CLAIMS_FILE, Claim, read_claims
-from mdsgdln_book.places import STRICT
+from mdsgdln_book.places import BOOK, STRICT
 
+CLAIMS_FILE = BOOK / "claims.yml"
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the first is ten times faster
+FIELDS = {"id", "source", "about", "statement", "measure", "bound", "chapter"}
+OPTIONAL = {"quote", "paraphrase", "seen", "missed", "null", "rival"}
+OPTIONAL |= {"superseded_by", "reason", "retired"}
+CHOICES = {
+    "about": ("paper", "carried over", "ours"),
+    "missed": ("statement", "setting", "bound"),
+}
 RECORD_PREFIX = "application/papermill.record/"
 # What a value says about its claim, one of these.
-HOLDS, WITHIN = "holds", "holds within a bound"
+HOLDS = "holds"
 MISSED = {
     "statement": "the paper's statement fails in its own setting",
     "setting": "our setting may differ from the published one",
     "bound": "our own bound was missed",
 }
-VERDICTS = (HOLDS, WITHIN, *MISSED.values())
+VERDICTS = (HOLDS, *MISSED.values())
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What decides a claim: the measured value must lie in [low, high]."""
+
+    low: float
+    high: float
+    text: str
+
+    @classmethod
+    def parse(cls, bound: Mapping) -> "Bound":
+        """Read `{at_most: x}`, `{at_least: x}`, `{between: [x, y]}` or `{equals: x, within: e}`."""
+        match dict(bound):
+            case {"at_most": float() | int() as high, **rest} if not rest:
+                return cls(-math.inf, high, f"at most {high:g}")
+            case {"at_least": float() | int() as low, **rest} if not rest:
+                return cls(low, math.inf, f"at least {low:g}")
+            case {
+                "between": [float() | int() as low, float() | int() as high],
+                **rest,
+            } if not rest and low <= high:
+                return cls(low, high, f"between {low:g} and {high:g}")
+            case {
+                "equals": float() | int() as value,
+                "within": float() | int() as error,
+                **rest,
+            } if not rest and error >= 0:
+                return cls(value - error, value + error, f"{value:g} ± {error:g}")
+        raise ValueError(
+            "bound: expected one of {at_most: x}, {at_least: x}, {between: [x, y]}, "
+            f"{{equals: x, within: e}}, with numbers (1e-5 is a text in YAML, 1.0e-5 a number); "
+            f"got {bound!r}"
+        )
+
+    def holds(self, value: float) -> bool:
+        """Whether the value is inside, the ends included."""
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One entry of claims.yml."""
+
+    id: str
+    source: str
+    about: str  # whose claim: one of CHOICES["about"]
+    statement: str
+    measure: str
+    bound: Bound
+    chapter: str
+    quote: str | None = None  # the paper's words; the source says where
+    paraphrase: bool = False  # of a paper whose words are not known here
+    seen: bool = False  # the value was known when the bound was written
+    missed: str = "bound"  # what a value outside the bound would mean: a key of MISSED
+    null: str | None = None  # what the value of a perfect imitation is measured on
+    rival: str | None = None  # what should be outside the bound
+    superseded_by: str | None = None
+    reason: str | None = None
+    retired: str | None = None  # why, where nothing takes its place
+    entry: str = ""  # what the value depends on: one measured for something else is stale
+
+    @property
+    def stands(self) -> bool:
+        """Whether the claim is neither superseded nor retired."""
+        return self.superseded_by is None and self.retired is None
+
+
+def complaint(entry: Mapping) -> str | None:
+    """What is wrong with the fields of an entry of claims.yml."""
+    missing, unknown = FIELDS - set(entry), set(entry) - FIELDS - OPTIONAL
+    if missing or unknown:
+        # YAML reads the bare word null as nothing: as a field it is written "null".
+        names = sorted('"null" without quotes' if name is None else name for name in unknown)
+        return f"missing fields {sorted(missing)}, unknown fields {names}"
+    for field, choices in CHOICES.items():
+        if entry.get(field, choices[-1]) not in choices:
+            return f"{field}: expected one of {choices}, got {entry[field]!r}"
+    if ("superseded_by" in entry) != ("reason" in entry):
+        return "superseded_by and reason go together"
+    if "retired" in entry and "superseded_by" in entry:
+        return "retired or superseded_by, not both"
+    words = ("quote" in entry) + ("paraphrase" in entry)
+    if words != 1 and entry["about"] == "paper" or words and entry["about"] == "ours":
+        return f"about {entry['about']}: a paper's claim has its quote or is a paraphrase"
+    return None
+
+
+def parse_claim(entry: Mapping) -> Claim:
+    """Check one entry of claims.yml."""
+    name = entry.get("id", entry)
+    if wrong := complaint(entry):
+        raise ValueError(f"claim {name}: {wrong}")
+    try:
+        bound = Bound.parse(entry["bound"])
+    except ValueError as error:
+        raise ValueError(f"claim {name}: {error}") from None
+    return Claim(**{**entry, "bound": bound}, entry=repr(sorted(entry.items())))
+
+
+def read_claims(path: Path = CLAIMS_FILE) -> dict[str, Claim]:
+    """All claims of the file, by id, in its order."""
+    return parse_claims(path.read_text(encoding="utf8"))
+
+
+@cache
+def parse_claims(text: str) -> dict[str, Claim]:
+    """All claims of the file's text."""
+    claims: dict[str, Claim] = {}
+    for entry in yaml.load(text, LOADER) or []:
+        claim = parse_claim(entry)
+        if claim.id in claims:
+            raise ValueError(f"claim {claim.id}: the id is used twice")
+        claims[claim.id] = claim
+    for claim in claims.values():
+        if claim.superseded_by is not None and claim.superseded_by not in claims:
+            raise ValueError(f"claim {claim.id}: superseded by unknown claim {claim.superseded_by}")
+    return claims
 
 
 def rounded_text(value: float, digits: int) -> str:
@@ -84,13 +214,6 @@ def finite_text(claim: Claim, value: float, digits: int) -> str:
     return rounded_text(value, digits)
 
 
-def decide_kind(claim: Claim, holds: bool) -> str:
-    """Which of VERDICTS it is."""
-    if not holds:
-        return MISSED[claim.missed]
-    return WITHIN if claim.bound.only_upper and not claim.exact else HOLDS
-
-
 def judge(
     claim: Claim, value: float, digits: int, because: str | None, **beside: float | None
 ) -> Measured:
@@ -113,8 +236,8 @@ def judge(
             text += f", {name} {finite_text(claim, other, digits)}"
     rival = beside.get("rival")
     rival_holds = rival is not None and claim.bound.holds(float(rival))
-    kind = decide_kind(claim, holds)
-    verdict = {WITHIN: f"holds within {number}", HOLDS: HOLDS}.get(kind, f"{kind}: {because}")
+    kind = HOLDS if holds else MISSED[claim.missed]
+    verdict = HOLDS if holds else f"{kind}: {because}"
     verdict += "; the rival is within the bound, too" if rival_holds else ""
     return Measured(claim.id, float(number), text, holds, kind, verdict, rival_holds, claim.entry)
 
@@ -179,22 +302,3 @@ class Claims:
                 "claim": vars(measured),
             },
         )
-
-    def table(self) -> None:
-        """Show the chapter's claims with what was measured; every claim must have a value."""
-        current = {k: c for k, c in self._claims.items() if c.stands}
-        missing = [id for id in current if id not in self._measured]
-        if not self.strict:
-            current = {id: claim for id, claim in current.items() if id not in missing}
-        elif missing:
-            raise ValueError(f"claims of chapter {self.chapter!r} without a value: {missing}")
-        head = ["claim", "source", "what is measured", "bound", "measured", "verdict"]
-        rows = []
-        for id, claim in current.items():
-            measured = self._measured[id]
-            rows.append(
-                [claim.statement, claim.source, claim.measure, claim.bound.text]
-                + [measured.text, measured.verdict]
-            )
-        text = markdown_table(head, rows)
-        display({"text/markdown": text, "text/plain": text}, raw=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parents[1]  # of a clone
-# Claims, papers and scripts; in a clone the chapters, too.
+# Claims and scripts; in a clone the chapters, too.
 BOOK = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parent
 ELSEWHERE = "BOOK_RESULTS"  # in the environment of what is run on recomputed tables
 RESULTS = Path(os.environ.get(ELSEWHERE, PACKAGE / "results"))

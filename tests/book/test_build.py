@@ -1,5 +1,6 @@
-"""`jupyter-book build .` alone makes the whole site, its pages mended; `make book` one page."""
+"""Builds of small books: chapters are executed together and once, pages are mended."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,9 +9,146 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from mdsgdln_book import build
-from mdsgdln_book.pages import repair, site
+from _ext import build as build_command, execution, pages
 from mdsgdln_book.places import BOOK, ROOT
+
+HEADER = """---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3, language: python}
+---
+"""
+CHAPTER = """# {name}
+
+```{{code-cell}}
+---
+mystnb: {{figure: {{caption: Some words.}}}}
+---
+from pathlib import Path
+import time
+with open("{name}.begun", "a") as file:
+    print(time.time(), file=file)
+{code}
+print("printed", "by {name}")
+```
+"""
+CONF = """
+extensions = ["myst_nb", "_ext.execution"]
+exclude_patterns = ["_build"]
+nb_execution_mode = "cache"
+nb_execution_timeout = 60
+"""
+WAIT = """while not Path("{other}.begun").exists():
+    time.sleep(0.1)
+"""
+NAMES = ("one", "two", "three", "four", "five")
+
+
+def write(project, name, code=""):
+    (project / f"{name}.md").write_text(HEADER + CHAPTER.format(name=name, code=code))
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A book of five chapters; each of the first two waits until the other has begun."""
+    (tmp_path / "conf.py").write_text(CONF)
+    (tmp_path / "index.md").write_text("# Index\n\n```{toctree}\n" + "\n".join(NAMES) + "\n```\n")
+    for name in NAMES:
+        write(tmp_path, name)
+    write(tmp_path, "one", WAIT.format(other="two"))
+    write(tmp_path, "two", WAIT.format(other="one"))
+    return tmp_path
+
+
+def build(project, only="", **settings):
+    """Build by plain Sphinx, all pages or one; return the exit code and the messages."""
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going"]
+    for name, value in {"only_chapter": only, **settings}.items():
+        command += ["-D", f"{name}={value}"]
+    command += [".", "_build/html", *([f"{only}.md"] if only else [])]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def begun(project):
+    """How often each chapter was executed."""
+    counts = (project / f"{name}.begun" for name in NAMES)
+    return [len(path.read_text().split()) if path.exists() else 0 for path in counts]
+
+
+def test_chapters_are_executed_together_and_when_their_code_has_changed(project):
+    code, messages = build(project)
+    assert code == 0, messages
+    assert begun(project) == [1, 1, 1, 1, 1]
+    path = project / "two.md"
+    path.write_text(path.read_text().replace("Some words", "Others") + "\nA sentence more.\n")
+    code, messages = build(project)
+    assert code == 0 and "1 changed" in messages, messages
+    page = (project / "_build/html/two.html").read_text()
+    assert "printed by two" in page and "A sentence more." in page
+    assert begun(project) == [1, 1, 1, 1, 1]
+    path.write_text(path.read_text().replace('"printed"', '"said"'))
+    code, messages = build(project)
+    assert code == 0, messages
+    assert begun(project) == [1, 2, 1, 1, 1]
+    assert "said by two" in (project / "_build/html/two.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("fails", "says"),
+    [
+        ("raise RuntimeError('said aloud')", "RuntimeError: said aloud"),
+        ("time.sleep(600)", "timed out"),
+        ("import os; os._exit(1)", "died"),
+    ],
+)
+def test_a_chapter_that_fails_is_named_and_executed_by_the_next_build(project, fails, says):
+    write(project, "one")
+    write(project, "two", fails)
+    for count in (1, 2):
+        code, messages = build(project, nb_execution_timeout=8)
+        assert code != 0 and "two.md: WARNING: Executing notebook failed" in messages, messages
+        assert re.match(rf"Failed: two, code cell 1: .*{says}", messages.splitlines()[-1])
+        assert "one.md: WARNING" not in messages
+        assert begun(project) == [1, count, 1, 1, 1]
+
+
+def test_one_chapter_alone(project):
+    write(project, "one")
+    code, messages = build(project, only="one")
+    assert (project / "_build/html/one.html").exists() and begun(project) == [1, 0, 0, 0, 0]
+    code, messages = build(project)
+    assert code == 0, messages
+    assert begun(project) == [1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "counts"),
+    [
+        ("SIZE = 3", "SIZE = 4", True),
+        ("of everything", "of all", False),
+        ("What is in it", "This and that", False),
+        ("What it does", "What it did", False),
+    ],
+)
+def test_what_counts_of_code(tmp_path, old, new, counts):
+    text = '"""What is in it."""\nSIZE = 3  # of everything\ndef f():\n    """What it does."""\n'
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text(text)
+    other.write_text(text.replace(old, new))
+    assert (execution.content(one) != execution.content(other)) == counts
+
+
+def test_a_chapter_depends_on_its_own_claims(monkeypatch):
+    claims = execution.read_claims()
+    name = next(name for name, claim in claims.items() if claim.chapter == "xor")
+    before = [execution.key.__wrapped__(page) for page in ("book/xor", "book/semantic")]
+    rest = {key: claim for key, claim in claims.items() if key != name}
+    monkeypatch.setattr(execution, "read_claims", lambda: rest)
+    after = [execution.key.__wrapped__(page) for page in ("book/xor", "book/semantic")]
+    assert (before[0] != after[0], before[1] == after[1]) == (True, True)
+
+
+# The configuration of the book --------------------------------------------------------------------
 
 START = """# Start
 
@@ -22,11 +160,7 @@ One.
 Two, see [](xor.md).
 ```
 """
-CHAPTER = """---
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3}
----
-# A chapter
+FIGURE = """# A chapter
 
 ```{code-cell}
 ---
@@ -44,11 +178,10 @@ SVG('<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt"></svg>')
 TOC = {"format": "jb-book", "root": "book/start", "chapters": [{"file": "book/xor"}]}
 
 
-pytestmark = pytest.mark.xdist_group("bare build")  # by one worker, once
-
-
-def write_book(folder, chapter=CHAPTER):
-    """Write two pages, start and xor, under the configuration of the book."""
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site that `jupyter-book build` makes of two pages under the book's configuration."""
+    folder = tmp_path_factory.mktemp("bare")
     text = (ROOT / "_config.yml").read_text(encoding="utf8")
     config = yaml.safe_load(text.replace("book/_static", str(BOOK / "_static")))
     config["sphinx"]["config"]["bibtex_bibfiles"] = [str(BOOK / "references.bib")]
@@ -56,14 +189,7 @@ def write_book(folder, chapter=CHAPTER):
     (folder / "_config.yml").write_text(yaml.safe_dump(config))
     (folder / "_toc.yml").write_text(yaml.safe_dump(TOC))
     (folder / "book/start.md").write_text(START)
-    (folder / "book/xor.md").write_text(chapter)
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    """The site that a bare build makes of two pages under the configuration of the book."""
-    folder = tmp_path_factory.mktemp("bare")
-    write_book(folder)
+    (folder / "book/xor.md").write_text(HEADER + FIGURE)
     command = [Path(sys.executable).with_name("jupyter-book"), "build", "."]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -71,45 +197,26 @@ def root(tmp_path_factory):
     return folder / "_build/html"
 
 
-def files(root):
+def files(site):
     """Pages and figures by their path."""
-    paths = [*root.rglob("*.html"), *(root / "_images").glob("*.svg")]
+    paths = [*site.rglob("*.html"), *(site / "_images").glob("*.svg")]
     return {path: path.read_text(encoding="utf8") for path in paths}
 
 
-def test_a_bare_build_mends_its_pages(root):
-    before = files(root)
-    pages = {path.stem: BeautifulSoup(text, "html.parser") for path, text in before.items()}
-    assert pages["index"].find("link", rel="icon")
-    assert pages["start"].find(id="proof-content-2")
-    assert pages["xor"].select("div[role=complementary]")
-    (figure,) = pages["xor"].select(".cell_output img")
+def test_a_bare_build_mends_its_pages_and_mending_again_changes_nothing(site):
+    before = files(site)
+    found = {path.stem: BeautifulSoup(text, "html.parser") for path, text in before.items()}
+    assert found["index"].find("link", rel="icon")
+    assert found["start"].find(id="proof-content-2")
+    assert found["xor"].select("div[role=complementary]")
+    (figure,) = found["xor"].select(".cell_output img")
     assert (figure["width"], figure["height"]) == ("150", "75")
-    assert site.site_problems(root) == []
-    (root / ".repaired").unlink()
-    repair.repair(root)
-    assert files(root) == before
-
-
-ALONE = """
-import pathlib, sys
-from mdsgdln_book import build
-build.ROOT = pathlib.Path.cwd()
-build.BOOK, build.SITE = build.ROOT / "book", build.ROOT / "_build/html"
-sys.exit(build.main("xor"))
-"""
-
-
-def test_one_page_is_built_where_it_lies(root):
-    page = root / "book/xor.html"
-    page.unlink()
-    command = [sys.executable, "-c", ALONE]
-    done = subprocess.run(command, cwd=root.parents[1], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "Open _build/html/book/xor.html, or run 'make serve'.\n"
-    assert page.exists()
+    assert (site / "notebooks/xor.ipynb").exists()
+    (site / ".repaired").unlink()
+    pages.repair(site)
+    assert files(site) == before
 
 
 def test_a_page_has_to_be_known():
     with pytest.raises(SystemExit, match="expected one of .*semantic.*; got semantics"):
-        build.main("semantics")
+        build_command.main("semantics")

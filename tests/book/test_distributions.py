@@ -1,4 +1,4 @@
-"""The science and the book are two distributions: what they need, hold, and do where installed."""
+"""Three floors, two distributions: what they import, need, hold, and do where installed."""
 
 import ast
 import itertools
@@ -11,8 +11,10 @@ import tomllib
 import zipfile
 from importlib.metadata import packages_distributions
 
+import jupytext
 import pytest
 
+from _ext.references import chapters, code_cells
 from mdsgdln_book.places import ROOT
 
 PROJECTS = {"mdsgdln": ROOT, "mdsgdln_book": ROOT / "book"}
@@ -26,7 +28,7 @@ from importlib import import_module
 import mdsgdln, mdsgdln_book
 from mdsgdln_book import experiments, places, tables
 from mdsgdln_book.claims import Claims
-from mdsgdln_book.extensions import interactive
+from mdsgdln_book import interactive
 
 assert places.BOOK == places.PACKAGE / "data" and list(places.RESULTS.glob("*.jsonl"))
 Claims("xor")
@@ -48,25 +50,45 @@ def distributions(requirements):
     return {re.sub(r"[-_.]+", "-", name).lower() for name in names}
 
 
+def modules(sources):
+    """The first names of all that some code imports."""
+    found = set()
+    for node in (node for source in sources for node in ast.walk(ast.parse(source))):
+        if isinstance(node, ast.Import):
+            found |= {each.name.partition(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
 def imported(name):
     """The distributions that a package's modules import."""
-    found = set()
-    for path in (PROJECTS[name] / name).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf8"))):
-            if isinstance(node, ast.Import):
-                found |= {each.name.partition(".")[0] for each in node.names}
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                found.add(node.module.partition(".")[0])
+    paths = (PROJECTS[name] / name).rglob("*.py")
+    found = modules(path.read_text(encoding="utf8") for path in paths)
     known = packages_distributions()
     outside = found - set(sys.stdlib_module_names) - {name}
     return distributions(known.get(each, [each])[0] for each in outside) - UNDECLARED
 
 
+FLOORS = {"mdsgdln": ROOT / "mdsgdln", "mdsgdln_book": ROOT / "book/mdsgdln_book"}
+FLOORS |= {"_ext": ROOT / "book/_ext"}  # and the chapters, which import the first two
+
+
+def test_imports_run_one_way():
+    """Chapters and _ext -> mdsgdln_book -> mdsgdln; nothing that is imported imports back."""
+    known = list(FLOORS)
+    for name, folder in FLOORS.items():
+        found = modules(path.read_text(encoding="utf8") for path in folder.rglob("*.py"))
+        assert not found & set(known[known.index(name) + 1 :]), name
+    cells = (code_cells(jupytext.read(path)) for path in chapters().values())
+    assert "_ext" not in modules(cell.source for found in cells for cell in found)
+
+
 @pytest.mark.parametrize("name", PROJECTS)
 def test_what_is_needed_is_what_is_imported(name):
-    needed = distributions(project(name)["dependencies"])
     extras = project(name).get("optional-dependencies", {}).values()
-    assert needed == imported(name) - distributions(itertools.chain(*extras))
+    outside = imported(name) - distributions(itertools.chain(*extras))
+    assert distributions(project(name)["dependencies"]) == outside
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +115,7 @@ def files(folder, *patterns):
 
 def test_wheels_hold_their_package_and_no_other(wheels):
     book = ROOT / "book"
-    data = files(book, "claims.yml", "papers.yml", "_static/interactive/*")
+    data = files(book, "claims.yml", "_static/interactive/*")
     package = files(book, "mdsgdln_book/**/*.py", "mdsgdln_book/results/*.json*")
     assert len(data) > 5 and len(package) > 50
     assert contents(wheels["mdsgdln"]) == files(ROOT, "mdsgdln/**/*.py", "mdsgdln/py.typed")

@@ -6,7 +6,7 @@ import contextlib
 import jupytext
 import pytest
 
-from mdsgdln_book import references
+from _ext import references
 
 
 def assigned(chapter):

@@ -15,10 +15,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from py_mini_racer import MiniRacer
 from scipy import optimize
 
+from _ext import interactive as directive
 from mdsgdln import gates, networks, plots, reln, statistics, tasks, theory
-from mdsgdln_book import figure_data, tables
+from mdsgdln_book import figure_data, interactive, tables
 from mdsgdln_book.experiments import routes
-from mdsgdln_book.extensions import interactive
 from mdsgdln_book.places import BOOK
 
 ITEMS, CONTEXTS = 4, 3  # of the figure of a neuron's gate
@@ -437,16 +437,16 @@ def test_places():
 
 def test_scripts_are_loaded_where_a_figure_is():
     doctree = utils.new_document("page")
-    assert interactive.figures_of(doctree) == []
-    assert interactive.figures_of(None) == []
+    assert directive.figures_of(doctree) == []
+    assert directive.figures_of(None) == []
     for name in ("race", "gate", "race"):
         doctree += nodes.raw("", interactive.markup(name), format="html")
-    assert interactive.figures_of(doctree) == ["gate", "race"]
+    assert directive.figures_of(doctree) == ["gate", "race"]
 
 
 def test_a_named_figure_is_numbered():
     """It then has a caption of its own, of one paragraph."""
-    directives.register_directive("interactive", interactive.InteractiveDirective)
+    directives.register_directive("interactive", directive.InteractiveDirective)
     page = ".. interactive:: race\n{}\n   Two gatings, *one* winner.\n"
     [plain] = publish_doctree(page.format("")).findall(nodes.container)
     assert plain["classes"] == ["interactive-caption"]
@@ -454,7 +454,7 @@ def test_a_named_figure_is_numbered():
     [figure] = numbered.findall(nodes.figure)
     assert figure["names"] == ["fig-race"]
     assert figure.next_node(nodes.caption).astext() == "Two gatings, one winner."
-    assert interactive.figures_of(numbered) == ["race"]
+    assert directive.figures_of(numbered) == ["race"]
     twice = page.format("   :name: fig-race\n") + "\n   And another paragraph.\n"
     settings = {"report_level": 5, "halt_level": 5}
     broken = publish_doctree(twice, settings_overrides=settings)
@@ -545,8 +545,8 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
 
 
 def test_clusters_on_the_page_are_those_of_the_table():
-    data, table = interactive.recorded("clusters"), tables.load("finding_gates")
-    assert interactive.recorded("race") is None
+    data, table = directive.recorded("clusters"), tables.load("finding_gates")
+    assert directive.recorded("race") is None
     assert data["numbers"] == list(range(2, 13))
     assert [task["name"] for task in data["tasks"]] == list(table["case"].unique())
     for task in data["tasks"]:

@@ -12,8 +12,9 @@ import pytest
 from bad_input import BAD_INPUT
 from threadpoolctl import threadpool_limits
 
+from _ext import reproduction
 from mdsgdln import sweeps, theory
-from mdsgdln_book import reproduction, tables
+from mdsgdln_book import tables
 from mdsgdln_book.tables import Table
 
 AVAILABLE = [name for name, table in tables.every().items() if table.available()]

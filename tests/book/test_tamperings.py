@@ -1,7 +1,7 @@
 """Every check is worth something: a copy of the book is tampered with, and a check says where.
 
-What is tried elsewhere, too: a chapter that raises or hangs in a build, a build that is killed, two
-at a time (test_execution), a disk that is full (test_tables).
+What is tried elsewhere: a chapter that raises, hangs or dies in a build (test_build), a full disk
+(test_tables).
 """
 
 import os
@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import nbformat
 import pytest
-from test_build import write_book
 
 from mdsgdln_book.places import ROOT
 
 pytestmark = pytest.mark.nightly
 
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-COMPARED = ("-m", "mdsgdln_book.comparison", "--jobs=1", "--timeout=60", "hyperparameters")
+NBVAL = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout=60")
+COMPARED = (*PYTEST, *NBVAL, "tests/references/hyperparameters.ipynb")
 TABLE, OF_TABLE = "samples_alone", "which_gates"  # six rows; a chapter that prints them
 
 
@@ -58,7 +58,7 @@ def cell(number, **fields):
 
 
 REFERENCE = "tests/references/hyperparameters.ipynb"
-SITE = (*PYTEST, "tests/book/test_site.py", "-k", "chapters_cells")
+CELLS = (*PYTEST, "tests/book/test_chapters.py", "-k", "chapters_cells")
 CLAIMS = (*PYTEST, "tests/book/test_claims.py", "-k", "edited")
 TAMPERINGS = {
     "a number of a reference": Tampering(
@@ -94,13 +94,13 @@ TAMPERINGS = {
     "a cell that is not compared": Tampering(
         "book/xor.md",
         put(r"(?m)^(import jax)$", r"# NBVAL_IGNORE_OUTPUT\n\1"),
-        SITE,
+        CELLS,
         r"xor: cell \d+ says NBVAL_IGNORE_OUTPUT",
     ),
     "a figure without alternative text": Tampering(
         "book/xor.md",
         put(r"(name: fig-xor-cells\n)  image:\n    alt: '[^']*'\n", r"\1"),
-        SITE,
+        CELLS,
         r"xor: cell \d+ has no alt text for its figure fig-xor-cells",
     ),
     "a number of a table": Tampering(
@@ -112,7 +112,7 @@ TAMPERINGS = {
     "an experiment": Tampering(
         "book/mdsgdln_book/experiments/context_candidates.py",
         put(r'(return {"losses": )(training\.train\(network, weights)', r"\1 0.9 * \2"),
-        ("-m", "mdsgdln_book.reproduction", "all", "--tables", TABLE, "--chapters", OF_TABLE),
+        ("-m", "_ext.reproduction", "all", "--tables", TABLE, "--chapters", OF_TABLE),
         OF_TABLE + r": differs[\s\S]*Cell outputs differ",
     ),
     "a row of a table that is gone": Tampering(
@@ -159,12 +159,12 @@ def copy(tmp_path_factory):
 GREEN = set()
 
 
-def run(copy, check, cwd=None):
+def run(copy, check):
     """Run a check in the copy; return its exit code and what it says."""
     paths = os.pathsep.join(map(str, [copy, copy / "book"]))
     environment = os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, *check]
-    settings = {"env": environment, "cwd": cwd or copy, "text": True}
+    settings = {"env": environment, "cwd": copy, "text": True}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **settings)
     return done.returncode, done.stdout
 
@@ -189,50 +189,3 @@ def test_a_tampering_is_seen_and_its_place_is_named(copy, tampering):
     finally:
         path.write_text(before, encoding="utf8")
     assert code != 0 and re.search(tampering.says, said), said
-
-
-# The built page of a chapter ---------------------------------------------------------------------
-
-CHAPTER = """---
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3, language: python}
----
-# A chapter
-
-A [link](https://example.org) is followed by people only.
-
-```{code-cell}
----
-mystnb:
-  image:
-    alt: nothing to see
-  figure:
-    caption: Some words.
-    name: fig-empty
----
-from IPython.display import SVG
-
-SVG('<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt"></svg>')
-```
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("A link", "A link", None),
-        ("  image:\n    alt: nothing to see\n", "", "image without alt text of figure fig-empty"),
-        ("A [link]", "![line](https://example.org/a.png) A [link]", "loads https://example.org/a"),
-        ("# A ch", '<script src="//example.org/a.js"></script>\n\n# A ch', "loads //example.org/a"),
-    ],
-    ids=["as it is", "a figure without alternative text", "a picture elsewhere", "a script"],
-)
-def test_a_built_page_needs_no_other_host_and_describes_its_figures(copy, tmp_path, old, new, says):
-    write_book(tmp_path, CHAPTER.replace(old, new))
-    jupyter_book = Path(sys.executable).with_name("jupyter-book")
-    build = [jupyter_book, "build", "."]
-    done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    code, said = run(copy, ("-m", "mdsgdln_book.pages.site", tmp_path / "_build/html"))
-    assert code == (says is not None), said
-    assert says is None or re.search(rf"book/xor\.html: .*{re.escape(says)}", said), said

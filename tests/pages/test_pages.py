@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 from built import ROOT
 
-from mdsgdln_book.pages import pdf
+from _ext import pdf
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf8")
 COLOURS = ["color-contrast", "color-contrast-enhanced", "link-in-text-block"]

@@ -1,4 +1,4 @@
-"""The book as one PDF: `make pdf`, or `python -m mdsgdln_book.pages.pdf _build/html book.pdf`.
+"""The book as one PDF: `make pdf`, or `python -m _ext.pdf _build/html book.pdf`.
 
 All pages of the built site, in the order of its contents, are put into one page, whose links lead
 to places in it. The system's Chromium or Chrome prints that page with an outline. Code that only

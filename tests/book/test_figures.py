@@ -1,30 +1,26 @@
-"""The CSV of a figure has the numbers that it plots."""
+"""Figures of the papers are all drawn and have a place; the CSV of a figure has its numbers."""
 
 import io
-import os
-from pathlib import Path
+import re
 
 import jax
-import jupytext
 import matplotlib.pyplot as plt
-import nbclient
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-from read_back import hold, hold_lines, points
 
-from mdsgdln_book import figure_numbers, paper_figures
-from mdsgdln_book.pages import pdf
-from mdsgdln_book.paper_figures import runs
+from _ext import figures
+from mdsgdln import networks, tasks, theory
+from mdsgdln_book import paper_figures
+from mdsgdln_book.paper_figures import routes, runs
 from mdsgdln_book.places import BOOK
-from mdsgdln_book.references import chapters
 
 GRAPHS = ("mhs-1", "nrr-1")  # boxes and arrows alone
+PAGE = (BOOK / "paper_figures.md").read_text(encoding="utf8")
 
 
 def read(figure) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(figure_numbers.as_csv(figure)))
+    return pd.read_csv(io.StringIO(figures.as_csv(figure)))
 
 
 def seen(case: str, *seed) -> runs.Seen:
@@ -51,38 +47,39 @@ def exclusive_or(margin: float) -> tuple[list, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", sorted(paper_figures.FIGURES))
-def test_numbers_of_the_papers_figures(name, monkeypatch):
-    """All that is drawn is in the CSV, read back, and nothing else."""
+def test_a_figure_of_the_papers_has_a_place_and_its_numbers(name, monkeypatch):
     for run in ("relu", "gated", "reduced"):
         monkeypatch.setattr(runs, run, seen)
     monkeypatch.setattr(runs, "fitted", fitted)
     monkeypatch.setattr(runs, "exclusive_or", exclusive_or)
     figure = paper_figures.draw(name)
     assert figure.axes and figure.number not in plt.get_fignums()  # a notebook shows it once
-    if name in GRAPHS:
-        assert figure_numbers.as_csv(figure) == ""
-        return
-    assert hold(figure, read(figure))
+    assert (figures.as_csv(figure) == "") == (name in GRAPHS)
+    assert f'paper_figures.draw("{name}")' in PAGE and f"name: fig-paper-{name}\n" in PAGE
 
 
-FIGURES = [name for name, path in chapters().items() if "\n    caption:" in path.read_text("utf8")]
+def test_the_page_draws_no_other_and_lists_each():
+    assert set(re.findall(r"name: fig-paper-(\S+)", PAGE)) == set(paper_figures.FIGURES)
+    assert set(re.findall(r"numref\}`fig-paper-([^`]+)", PAGE)) >= set(paper_figures.FIGURES)
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", sorted(FIGURES))
-def test_numbers_of_every_figure(name):
-    """As above, in a kernel that executes the whole chapter."""
-    notebook = jupytext.read(chapters()[name])
-    last = "import read_back\nassert read_back.HELD and not read_back.WRONG, read_back.WRONG"
-    notebook.cells.append(nbformat.v4.new_code_cell(last))
-    client = nbclient.NotebookClient(
-        notebook,
-        timeout=600,
-        kernel_name="python3",
-        extra_arguments=["--ext=read_back"],
-        resources={"metadata": {"path": str(BOOK)}},
+def test_one_command_draws_one(tmp_path):
+    (picture,) = figures.write("nrr-1", tmp_path)  # boxes and arrows: no numbers
+    assert picture.stat().st_size > 1000
+    picture, numbers = figures.write("fig-paper-nrr-7", tmp_path)
+    assert numbers.name == "nrr-7.csv" and "panel,kind" in numbers.read_text()
+    with pytest.raises(ValueError, match="name: expected one of.*fig-xor-cells"):
+        figures.write("mhs-10", tmp_path)
+
+
+def test_the_reduction_is_that_of_the_package():
+    task, scale, rate = tasks.routing(3, 2), 0.2, 0.02
+    race = theory.shared_race(
+        networks.routing_network(task, 2, 8), task, scale, rate * np.arange(50), learning_rate=rate
     )
-    client.execute(env=os.environ | {"PYTHONPATH": str(Path(__file__).parent)})
+    ours = routes.reduction([scale] * 3, 3, 2, rate, 50)
+    np.testing.assert_allclose(ours.losses, race.losses, rtol=1e-9)
+    np.testing.assert_allclose(ours.values[:, 1].T, race.strengths["hidden 1", "hidden 2"])
 
 
 def panel():
@@ -91,8 +88,9 @@ def panel():
     return figure, axes
 
 
-def test_bars_and_areas_and_marks():
+def test_all_kinds_of_marks_are_read():
     figure, axes = panel()
+    axes.plot([0, 1, 2], [4, np.nan, 6], label="a line")
     axes.bar([1, 2], [3, 4], bottom=[0, 1], label="up")
     axes.barh([5], [6], label="aside")
     axes.axvline(7)
@@ -101,13 +99,16 @@ def test_bars_and_areas_and_marks():
     axes.errorbar([1.0], [2.0], [0.5])
     axes.scatter([1, 2], [3, 4], c=[5, 6])
     rows = read(figure).set_index("kind")[["x", "y", "value"]].fillna(-1)
+    assert rows.loc["line"].to_numpy().tolist()[:3] == [[0, 4, -1], [1, -1, -1], [2, 6, -1]]
     assert rows.loc["bar"].to_numpy().tolist() == [[1, 3, 0], [2, 5, 1]]
     assert rows.loc["horizontal bar"].to_numpy().tolist() == [6, 5, 0]
     assert rows.loc["vertical line"].to_numpy().tolist() == [7, -1, -1]
     assert rows.loc["horizontal line"].to_numpy().tolist() == [-1, 8, -1]
-    assert {(0, 0), (1, 0), (0, 1), (1, 2)} == set(map(tuple, points(rows.loc["area"])))
-    assert points(rows.loc["segment"]).tolist() == [[1, 1.5], [1, 2.5]]
+    corners = {tuple(point) for point in rows.loc["area"].to_numpy()[:, :2]}
+    assert {(0, 0), (1, 0), (0, 1), (1, 2)} == corners
+    assert rows.loc["segment"].to_numpy()[:, :2].tolist() == [[1, 1.5], [1, 2.5]]
     assert rows.loc["points"].to_numpy().tolist() == [[1, 3, 5], [2, 4, 6]]
+    assert figures.as_csv(panel()[0]) == ""
 
 
 @pytest.mark.parametrize("origin", ["upper", "lower"])
@@ -118,27 +119,3 @@ def test_images_lie_where_they_are_drawn(origin):
     assert rows["value"].tolist() == [0, 1, 2, 3, 4, 5]
     assert rows["x"].tolist() == [0.5, 1.5, 2.5] * 2
     assert rows["y"].tolist() == ([13] * 3 + [11] * 3 if origin == "upper" else [11] * 3 + [13] * 3)
-
-
-def test_smooth_curves_are_short_and_gaps_stay():
-    figure, axes = panel()
-    times = np.linspace(0, 10, 8001)
-    values = np.sin(times)
-    values[4000:4010] = np.nan
-    axes.plot(times, values)
-    rows = read(figure)
-    assert len(rows) < 400 and rows["y"].isna().sum() == 10
-    assert hold_lines(axes, rows) == 1
-
-
-def test_too_much_is_left_out():
-    figure, axes = panel()
-    axes.imshow(np.random.default_rng(0).normal(size=(300, 300)))
-    assert figure_numbers.as_csv(figure) == ""
-    assert figure_numbers.as_csv(panel()[0]) == ""
-
-
-def test_the_whole_book_has_every_chapter():
-    parts = pdf.order()
-    assert parts[0] == ("", ["book/start"])
-    assert {"book/xor", "book/ledger", "book/api"} <= {p for _, pages in parts for p in pages}

@@ -1,4 +1,4 @@
-"""Sphinx extension for the API page.
+"""Sphinx extension for the API page, and links to it from code.
 
 Docstrings may write |x| for an absolute value, or describe an argument as "n.", which reST would
 misread as a substitution and as the first entry of a list. Fields of named tuples, which their
@@ -7,6 +7,7 @@ they have in the package, not by what these stand for.
 """
 
 import re
+from pathlib import Path
 
 from sphinx.util.typing import stringify_annotation
 
@@ -14,6 +15,12 @@ from mdsgdln import _checks, graphs
 
 LITERAL = re.compile(r"(``.*?``|:math:`.*?`)")
 SYMBOL = re.compile(r"^( +)(\w\.)$")  # as Napoleon has it, below the name
+
+MODULE_MEMBER = re.compile(  # in a link already if "> is before it
+    r'(?<!">)<span class="n">(\w+)</span><span class="o">\.</span><span class="n">(\w+)</span>'
+)
+IDENTIFIER = re.compile(r'<[a-z][^>]*?\bid="([^"]+)"')
+INTERFACE = "book/api.html"
 
 
 def escape(line: str) -> str:
@@ -66,6 +73,30 @@ def process(app, what, name, obj, options, lines: list[str]) -> None:
 def skip_field(app, what, name, obj, skip: bool, options) -> bool | None:
     """Leave out what Python says by itself about a named tuple's fields."""
     return True if (getattr(obj, "__doc__", "") or "").startswith("Alias for field") else None
+
+
+def public_names(root: Path) -> set[str]:
+    """What the interface's page of a built site documents: {"mdsgdln.tasks.xor", …}."""
+    page = root / INTERFACE
+    found = IDENTIFIER.findall(page.read_text(encoding="utf8")) if page.is_file() else []
+    return {name for name in found if name.startswith("mdsgdln.")}
+
+
+def link_names(html: str, names: set[str], interface: str = "api.html") -> str:
+    """Let `tasks.xor` in code lead to its documentation.
+
+    >>> code = '<span class="n">tasks</span><span class="o">.</span><span class="n">xor</span>'
+    >>> "#mdsgdln.tasks.xor" in link_names(code, {"mdsgdln.tasks.xor"})
+    True
+    """
+
+    def linked(match: re.Match) -> str:
+        name = f"mdsgdln.{match[1]}.{match[2]}"
+        if name not in names:
+            return match[0]
+        return f'<a class="code-name" href="{interface}#{name}">{match[0]}</a>'
+
+    return MODULE_MEMBER.sub(linked, html)
 
 
 def setup(app) -> dict:

@@ -1,19 +1,18 @@
 """Tables are filled, and everything is recomputed: the book without its tables has to say the same.
 
-    python -m mdsgdln_book.reproduction fill [--tables NAME ...]
-    python -m mdsgdln_book.reproduction all [--tables NAME ...] [--chapters NAME ...]
+    python -m _ext.reproduction fill [--tables NAME ...]
+    python -m _ext.reproduction all [--tables NAME ...] [--chapters NAME ...]
 
 Both go on where they stopped, for as long as the code stays.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -21,12 +20,14 @@ from pathlib import Path
 import jax
 from tqdm import tqdm
 
+from _ext.execution import fingerprint
+from _ext.references import REFERENCES, chapters
 from mdsgdln import sweeps
-from mdsgdln_book import comparison, dependencies, tables
+from mdsgdln_book import tables
 from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT
-from mdsgdln_book.references import REFERENCES, chapters
 
-CORES, TIMEOUT = 2, 600  # seconds a cell may take
+CORES = 2
+NBVAL = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=600"]  # seconds
 BUILD = ROOT / "_build/reproduce"
 
 
@@ -53,13 +54,7 @@ def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
 def code() -> str:
     """Return a short name of what computes tables, but for comments."""
     files = [*(ROOT / "mdsgdln").rglob("*.py"), *(PACKAGE / "experiments").rglob("*.py")]
-    files = sorted([*files, ROOT / "requirements.txt"])
-    return short(dependencies.content(path).encode() for path in files)
-
-
-def short(contents: Iterable[bytes]) -> str:
-    """Return a short name of contents."""
-    return hashlib.sha256(b"\0".join(contents)).hexdigest()[:12]
+    return fingerprint(tuple(sorted([*files, ROOT / "requirements.txt"])))
 
 
 def prepare(folder: Path, names: Sequence[str]) -> list[str]:
@@ -81,11 +76,11 @@ def compare(folder: Path, chapter: str) -> str:
     """Execute a chapter on the tables of a folder; return what differs from its reference."""
     reference = REFERENCES / f"{chapter}.ipynb"
     files = [*PACKAGE.rglob("*.py"), *folder.glob("*.json*"), *BOOK.glob("*.yml"), reference]
-    same = folder / "same" / f"{chapter}-{short(path.read_bytes() for path in sorted(files))}"
+    same = folder / "same" / f"{chapter}-{fingerprint(tuple(sorted(files)))}"
     if not same.exists():
-        command, there = comparison.command([reference], timeout=TIMEOUT), {ELSEWHERE: str(folder)}
-        options = {"env": os.environ | there, "capture_output": True, "text": True}
-        done = subprocess.run(command, cwd=ROOT, **options)
+        command = [sys.executable, "-m", "pytest", "-q", *NBVAL, str(reference)]
+        options = {"env": os.environ | {ELSEWHERE: str(folder)}, "cwd": ROOT, "text": True}
+        done = subprocess.run(command, capture_output=True, **options)
         if done.returncode:
             return done.stdout + done.stderr
         same.parent.mkdir(exist_ok=True)
@@ -98,7 +93,7 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     folder = BUILD / (code() + "-part" * bool(names))
     names, pages = names or list(tables.every()), pages or list(chapters())
     taken, there = prepare(folder, names), {ELSEWHERE: str(folder)}
-    command = [sys.executable, "-m", "mdsgdln_book.reproduction", "fill"]  # what the folder lacks
+    command = [sys.executable, "-m", "_ext.reproduction", "fill"]  # what the folder lacks
     subprocess.run(command, cwd=ROOT, env=os.environ | there, check=True)
     differ = {}
     with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
@@ -121,7 +116,7 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
 
 def main(arguments: Sequence[str]) -> int:
     """Do what the command line says; 1 if anything differs."""
-    parser = argparse.ArgumentParser(prog="python -m mdsgdln_book.reproduction")
+    parser = argparse.ArgumentParser(prog="python -m _ext.reproduction")
     parser.add_argument("command", choices=["fill", "all"])
     for option, known in (("--tables", tables.every()), ("--chapters", chapters())):
         parser.add_argument(option, nargs="*", default=[], metavar="NAME", choices=list(known))

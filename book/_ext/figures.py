@@ -1,8 +1,9 @@
-"""The numbers that a figure plots, as CSV: `as_csv(figure)`.
+"""One figure drawn anew, with its numbers: `make figure NAME=mhs-4`, or `NAME=fig-xor-cells`.
 
-A kernel that loads this module as an extension lets a figure that a cell shows carry its numbers in
-the metadata of the output; `make figure` writes them. A row is a point. Its columns are the panel,
-what is drawn there (`kind`), which one it is, its label, x, y and a value:
+A figure of the papers has a short name and is drawn alone. Any other figure has the name that its
+chapter gives it, and that chapter is executed. `_build/figures` then has the figure and, as CSV,
+the numbers that it plots. A row is a point. Its columns are the panel, what is drawn there
+(`kind`), which one it is, its label, x, y and a value:
 
 - `line`, and `points` (their colour is the value);
 - `bar`, from the value to y at the place x; `horizontal bar`, from the value to x at the place y;
@@ -10,34 +11,103 @@ what is drawn there (`kind`), which one it is, its label, x, y and a value:
 - `segment`, a row an end, as of error bars; `area`, the corners of what is filled;
 - `image`, the value of each cell at its centre.
 
-Arrows, boxes, texts, level lines and fields of lines are left out, and the numbers of a figure that
-would take more than `LARGEST` bytes. A smooth curve has as
-many points as it takes to draw it: what is left out lies within `TOLERANCE` pixels of the line
-between its neighbours.
+Arrows, boxes, texts, level lines and fields of lines are left out.
 """
 
-import io
+import re
+import sys
+from pathlib import Path
 
+import jax
 import numpy as np
 import pandas as pd
 
-LARGEST = 1_000_000  # bytes
-TOLERANCE = 0.1  # pixels, of 150 in an inch
+from mdsgdln_book.places import BOOK
+
+FOLDER = Path("_build/figures")
+FIGURE = re.compile(r"^\s+figure:\n\s+caption:.*?\n\s+name: (\S+)$", re.MULTILINE | re.DOTALL)
+SVG = "image/svg+xml"
 FIELD = 2000  # points of segments drawn together: more are a background, as the lines of a flow
-FEW = 100  # points that are all kept
 DIGITS = 6
-METADATA = "figure_numbers"  # of an output
+METADATA = "figure_numbers"  # of an output, in a kernel that loads this module as an extension
 COLUMNS = ["panel", "kind", "number", "label", "x", "y", "value"]
 
 
+def write(name: str, folder: Path = FOLDER) -> list[Path]:
+    """Draw a figure; return where it is, and its numbers if it has any.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    from mdsgdln_book import paper_figures
+
+    name = name.removeprefix("fig-paper-")
+    if name in paper_figures.FIGURES:
+        return write_alone(name, folder)
+    chapters = {
+        figure: page
+        for page in sorted(BOOK.glob("*.md"))
+        for figure in FIGURE.findall(page.read_text(encoding="utf8"))
+    }
+    if name in chapters:
+        return write_of_chapter(name, chapters[name], folder)
+    others = sorted(each for each in chapters if not each.startswith("fig-paper-"))
+    raise ValueError(f"name: expected one of {[*paper_figures.FIGURES, *others]}, got {name!r:.80}")
+
+
+def write_alone(name: str, folder: Path) -> list[Path]:
+    """Draw a figure of the papers on white ground."""
+    from mdsgdln import plots
+    from mdsgdln_book import paper_figures
+
+    plots.style()
+    figure = paper_figures.draw(name)
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / f"{name}.png", facecolor="white")
+    return [folder / f"{name}.png", *write_numbers(name, as_csv(figure), folder)]
+
+
+def write_of_chapter(name: str, chapter: Path, folder: Path) -> list[Path]:
+    """Execute the chapter of a figure, and write what it shows."""
+    from _ext import references
+
+    print(f"executing {chapter.stem} ...", flush=True)
+    notebook = references.execute(chapter, extra_arguments=["--ext=_ext.figures"])
+    for cell in notebook.cells:
+        found = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
+        for output in cell.get("outputs", []):
+            if found == name and SVG in output.get("data", {}):
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / f"{name}.svg").write_text(output.data[SVG], encoding="utf8")
+                numbers = output.metadata.get(METADATA, "")
+                return [folder / f"{name}.svg", *write_numbers(name, numbers, folder)]
+    raise ValueError(f"name: {name} is a figure with controls; its page shows it")
+
+
+def write_numbers(name: str, text: str, folder: Path) -> list[Path]:
+    """Write the numbers of a figure, if it has any."""
+    path = folder / f"{name}.csv"
+    if text:
+        path.write_text(text, encoding="utf8")
+    return [path] if text else []
+
+
+# Numbers -----------------------------------------------------------------------------------------
+
+
+def load_ipython_extension(shell) -> None:
+    """Let every figure that a cell shows carry its numbers in the metadata of the output."""
+    formatter = shell.display_formatter.mimebundle_formatter
+    numbers = lambda figure: ({}, {METADATA: as_csv(figure)})  # noqa: E731
+    formatter.for_type_by_name("matplotlib.figure", "Figure", numbers)
+
+
 def as_csv(figure) -> str:
-    """Return the plotted numbers as CSV; nothing where there are none, or too many."""
+    """Return the plotted numbers as CSV; nothing where there are none."""
     found = rows(figure)
     if found.empty:
         return ""
-    text = io.StringIO()
-    found.to_csv(text, index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
-    return text.getvalue() if len(text.getvalue()) <= LARGEST else ""
+    return found.to_csv(index=False, float_format=f"%.{DIGITS}g", lineterminator="\n")
 
 
 def rows(figure) -> pd.DataFrame:
@@ -90,10 +160,8 @@ def of_line(line, panel):
         return None
     in_x, in_y = line.get_transform().contains_branch_seperately(panel.transData)
     if in_x and in_y:
-        marked = line.get_marker() not in ("None", "none", "", " ", None)
         kind = "line" if line.get_linestyle() not in ("None", "none", "", " ") else "points"
-        kept = points if marked else points[needed(panel.transData.transform(points))]
-        return kind, line.get_label(), columns(kept)
+        return kind, line.get_label(), columns(points)
     if in_x or in_y:
         kind, place = ("vertical line", 0) if in_x else ("horizontal line", 1)
         found = np.full((1, 2), np.nan)
@@ -152,43 +220,9 @@ def of_image(image) -> dict:
     return {"x": x.ravel(), "y": y.ravel(), "value": values.ravel()}
 
 
-def needed(places) -> np.ndarray:
-    """Which points of a curve, (points, 2) in pixels, it takes to draw it (Douglas and Peucker)."""
-    kept = ~np.isfinite(places).all(axis=1)
-    if len(places) <= FEW:
-        return np.ones(len(places), bool)
-    kept[[0, -1]] = True
-    kept[1:] |= kept[:-1] & ~np.isfinite(places[:-1]).all(axis=1)  # where a curve goes on
-    kept[:-1] |= kept[1:] & ~np.isfinite(places[1:]).all(axis=1)  # and where it breaks off
-    corners = np.flatnonzero(kept)
-    parts = list(zip(corners[:-1], corners[1:], strict=True))
-    while parts:
-        first, last = parts.pop()
-        inner = places[first + 1 : last]
-        if len(inner) == 0:
-            continue
-        away = distance(inner, places[first], places[last])
-        farthest = int(away.argmax())
-        if away[farthest] > TOLERANCE:
-            middle = first + 1 + farthest
-            kept[middle] = True
-            parts += [(first, middle), (middle, last)]
-    return kept
-
-
-def distance(points, start, end) -> np.ndarray:
-    """How far points are from the segment between two others."""
-    along = end - start
-    length = along @ along
-    share = np.clip((points - start) @ along / length, 0, 1) if length else np.zeros(len(points))
-    return np.linalg.norm(points - start - share[:, None] * along, axis=1)
-
-
-def load_ipython_extension(shell) -> None:
-    """Let every figure that a cell shows carry its numbers."""
-    formatter = shell.display_formatter.mimebundle_formatter
-    formatter.for_type_by_name(
-        "matplotlib.figure",
-        "Figure",
-        lambda figure: ({}, {METADATA: as_csv(figure)}),
-    )
+if __name__ == "__main__":
+    jax.config.update("jax_enable_x64", True)  # before any task is made
+    try:
+        print(*write(sys.argv[1] if len(sys.argv) == 2 else ""), sep="\n")
+    except ValueError as error:
+        sys.exit(str(error))

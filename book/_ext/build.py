@@ -1,9 +1,9 @@
 """`make book`, with CHAPTER or without: Jupyter Book without what concerns only itself.
 
-    python -m mdsgdln_book.build [chapter]
+    python -m _ext.build [chapter]
 
-Builds all pages, and checks them, or one page as it lies in the book; other chapters are then not
-executed. Every warning of the whole book is an error. `jupyter-book build .` makes the same site.
+Builds all pages, or one as it lies in the book; other chapters are then not executed. Every warning
+of the whole book is an error. `jupyter-book build .` makes the same site.
 """
 
 import logging
@@ -13,47 +13,42 @@ import sys
 
 from jupyter_book.sphinx import build_sphinx
 
-from mdsgdln_book.extensions.execution import show
-from mdsgdln_book.pages import site
 from mdsgdln_book.places import BOOK, ROOT
 
 SITE = ROOT / "_build/html"
 
 
 class Progress(logging.Handler):
-    """Shows which page Sphinx reads or writes."""
-
-    step = ""
+    """Shows in a terminal which page Sphinx reads or writes."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Show a step of Sphinx, such as "reading sources... [ 10%] ", and its page."""
+        """Put a step of Sphinx, such as "reading sources... [ 10%] xor", in place of the last."""
         text = re.sub(r"\x1b\[[0-9;]*[mK]", "", record.getMessage()).strip()
-        if "..." in text:
-            self.step, text = text, ""
-        show(f"{self.step} {text}")
+        if sys.stdout.isatty():
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\x1b[2K{text[:width]}", end="\r", flush=True)
 
 
 def build(chapter: str = "") -> bool:
     """Build the site or one page of it; say whether that was possible without a complaint."""
     logging.getLogger("sphinx.sphinx.util.display").addHandler(Progress())
-    result = build_sphinx(
+    settings = {
+        "external_toc_path": str(ROOT / "_toc.yml"),
+        "latex_individualpages": False,
+        "nitpicky": True,
+        "only_chapter": f"book/{chapter}" if chapter else "",
+    }
+    return not build_sphinx(
         ROOT,
         SITE,
         path_config=ROOT / "_config.yml",
         noconfig=True,
-        confoverrides={
-            "external_toc_path": str(ROOT / "_toc.yml"),
-            "latex_individualpages": False,
-            "nitpicky": True,
-            "only_chapter": f"book/{chapter}" if chapter else "",
-        },
+        confoverrides=settings,
         filenames=[str(BOOK / f"{chapter}.md")] if chapter else None,
         quiet=True,
         warningiserror=not chapter,
         keep_going=True,
     )
-    show("")
-    return not result
 
 
 def main(chapter: str = "") -> int:
@@ -62,15 +57,11 @@ def main(chapter: str = "") -> int:
     if chapter and chapter not in known:
         sys.exit(f"CHAPTER: expected one of {', '.join(known)}; got {chapter}")
     good = build(chapter)
-    if chapter:
-        page = SITE / f"book/{chapter}.html"
-    else:
-        if not good:  # the pages are read anew, so that no warning is lost; chapters stay executed
-            shutil.rmtree(ROOT / "_build/.doctrees", ignore_errors=True)
-        good = good and site.main(SITE) == 0
-        page = SITE / "index.html"
     if good:
+        page = SITE / (f"book/{chapter}.html" if chapter else "index.html")
         print(f"Open {page.relative_to(ROOT)}, or run 'make serve'.")
+    elif not chapter:  # the pages are read anew, so that no warning is lost; chapters stay executed
+        shutil.rmtree(ROOT / "_build/.doctrees", ignore_errors=True)
     return 0 if good else 1
 
 

@@ -1,6 +1,6 @@
 """The references: every chapter's code cells with the text they printed.
 
-`python -m mdsgdln_book.references [chapter ...]` executes chapters and writes
+`python -m _ext.references [chapter ...]` executes chapters and writes
 `tests/references/<chapter>.ipynb`, which nbval executes again and compares. Kept is what can be
 compared, and nothing else: no pictures, no HTML, no warnings, no metadata that differ every time.
 """

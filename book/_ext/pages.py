@@ -6,11 +6,13 @@ leaves out what no reader fetches, and changes nothing when it is run again.
 """
 
 import re
+from html import escape
 from pathlib import Path
 
 from bs4 import BeautifulSoup
+from docutils import nodes
 
-from mdsgdln_book.pages import leads
+from _ext.api import link_names, public_names
 
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
@@ -32,12 +34,12 @@ def repair(root: Path) -> None:
         svg = shorten(enlarge(path.read_text(encoding="utf8")))
         rewrite(path, svg)
         sizes[path.name] = DRAWN_SIZE.search(svg).groups()
-    names = leads.public_names(root)
+    names = public_names(root)
     for path in sorted(root.rglob("*.html")):
         if "_static" not in path.relative_to(root).parts and path.stat().st_mtime_ns > since:
             html = path.read_text(encoding="utf8")
             page = repaired_page(html, sizes)
-            rewrite(path, leads.link_names(page, names))
+            rewrite(path, link_names(page, names))
     for path in (path for pattern in UNREAD for path in root.glob(pattern)):
         if path.is_file():
             path.unlink()
@@ -211,8 +213,31 @@ def repair_site(app, exception) -> None:
         repair(Path(app.outdir))
 
 
+def line(title: str, book: str, author: str, year: str) -> str:
+    """How a page is cited, as HTML.
+
+    >>> line("Routing", "A book", "We", "2026")
+    'Cite this page: We, “Routing”, <em>A book</em>, 2026<span class="page-address"></span>.'
+    """
+    author, title, book = (escape(text) for text in (author, title, book))
+    named = f"“{title}”, <em>{book}</em>" if title else f"<em>{book}</em>"
+    return f'Cite this page: {author}, {named}, {year}<span class="page-address"></span>.'
+
+
+def add_line(app, pagename: str, templatename: str, context: dict, doctree) -> None:
+    """Add the line to the footer of every page that has a text of its own."""
+    if doctree is None:
+        return
+    heading = next(doctree.findall(nodes.title), None)
+    title = "" if heading is None else heading.astext()
+    config = app.config
+    text = line(title, config.html_title, config.author, config.copyright)
+    context["theme_extra_footer"] = f'<p class="cite-page">{text}</p>'
+
+
 def setup(app) -> dict:
     """Register the extension."""
+    app.connect("html-page-context", add_line)
     # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
     app.connect("build-finished", repair_site, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

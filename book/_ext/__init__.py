@@ -1,0 +1,1 @@
+"""Extensions of Sphinx: what builds the pages from chapters and from `mdsgdln_book`."""

@@ -1,1 +1,0 @@
-"""Extensions of Sphinx: the ledger, execution, notebooks to run elsewhere, interactive figures."""

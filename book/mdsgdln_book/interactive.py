@@ -1,0 +1,46 @@
+"""Figures with controls, drawn in the page by book/_static/interactive.
+
+A page holds an empty place, which the script of that name fills. `place(name, data)` is one as the
+output of a cell, with numbers that the chapter has computed.
+"""
+
+import json
+
+from mdsgdln_book.places import BOOK
+
+SCRIPTS = BOOK / "_static" / "interactive"
+SHARED = ("theory", "figure")  # scripts that every figure needs, in this order
+
+
+def markup(name: str, data=None) -> str:
+    """The place of a figure in a page, with ``data`` as JSON in it."""
+    if not (SCRIPTS / f"{name}.js").is_file():
+        known = sorted({path.stem for path in SCRIPTS.glob("*.js")} - {*SHARED})
+        raise ValueError(f"name: expected one of {', '.join(known)}, got {name!r}")
+    numbers = ""
+    if data is not None:
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+        numbers = f'<script type="application/json">{text}</script>'
+    return (
+        f'<div class="interactive" data-figure="{name}">{numbers}'
+        '<p class="interactive-fallback">On the pages of the book, here is a figure with controls.'
+        "<noscript> It needs JavaScript, which is switched off.</noscript></p></div>"
+    )
+
+
+class Place:
+    """The place of a figure as the value of a cell."""
+
+    def __init__(self, name: str, data=None):
+        self.name, self.html = name, markup(name, data)
+
+    def __repr__(self) -> str:
+        return f"interactive figure {self.name}"
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def place(name: str, data=None) -> Place:
+    """Return the figure ``name`` with ``data``, to be the last line of a cell."""
+    return Place(name, data)

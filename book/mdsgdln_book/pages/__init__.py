@@ -1,1 +1,0 @@
-"""What mends and checks the built pages."""

@@ -1,0 +1,178 @@
+"""Chapters: their cells are compared and described, references are theirs, notebooks as well."""
+
+import doctest
+import re
+
+import jupytext
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+from _ext import api, ledger, notebooks, pages, pdf
+from _ext.references import chapters, code_cells
+from mdsgdln_book.places import BOOK
+
+# Cells that these mark may fail, or print anything: nbval's tags, and its comments.
+EXEMPT = re.compile(r"raises-exception|nbval-", re.IGNORECASE)
+EXEMPT_COMMENT = re.compile(r"^\s*#[\s#]*((?:NBVAL|PYTEST_VALIDATE)_\w+)", re.MULTILINE)
+
+
+def problems(cell):
+    """What is wrong with a cell of a chapter, whatever it prints."""
+    yield from (f"is tagged {tag}" for tag in cell.metadata.get("tags", []) if EXEMPT.match(tag))
+    yield from (f"says {comment}" for comment in EXEMPT_COMMENT.findall(cell.source))
+    shown = cell.metadata.get("mystnb", {})
+    described = (shown.get("image") or {}).get("alt") or "interactive.place(" in cell.source
+    if "figure" in shown and not described:
+        yield f"has no alt text for its figure {shown['figure'].get('name', '')}".strip()
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [
+        (":tags: [raises-exception]\n1 / 0", "is tagged raises-exception"),
+        (":tags: [hide-input, nbval-skip]\n1 / 0", "is tagged nbval-skip"),
+        ("1 + 1\n  # NBVAL_IGNORE_OUTPUT", "says NBVAL_IGNORE_OUTPUT"),
+        (
+            "---\nmystnb: {figure: {caption: Words, name: fig-x}, image: {alt: }}\n---\nplot()",
+            "has no alt text for its figure fig-x",
+        ),
+        ("---\nmystnb: {figure: {caption: W}, image: {alt: A line}}\n---\nplot()", None),
+        ("---\nmystnb: {figure: {caption: W}}\n---\ninteractive.place('x')", None),
+        ("1 + 1  # compared by nbval", None),
+    ],
+)
+def test_problems_of_cells_are_seen(cell, problem):
+    header = "---\nkernelspec: {name: python3, display_name: Python 3}\n---\n"
+    (found,) = code_cells(jupytext.reads(f"{header}```{{code-cell}}\n{cell}\n```\n", "md:myst"))
+    assert list(problems(found)) == ([problem] if problem else [])
+
+
+def test_the_chapters_cells_are_compared_and_described():
+    found = [
+        f"{name}: cell {number} {problem}"
+        for name, path in chapters().items()
+        for number, cell in enumerate(code_cells(jupytext.read(path)))
+        for problem in problems(cell)
+    ]
+    assert not found, "\n".join(found)
+
+
+# Notebooks to download ---------------------------------------------------------------------------
+
+MYST = """(place)=
+# Title
+
+See {eq}`flow`, {term}`modes <mode>`, {cite:p}`saxe2014,saxe2019`, [](other.md) and [](ledger.md).
+It takes {measured}`a-time`.{claim}`a-time` Another takes {null}`a-time`.
+
+```{math}
+:label: flow
+a &= b \\\\
+
+c &= d
+```
+
+$$ e = f $$ (second)
+
+````{solution} ex-one
+:class: dropdown
+Run
+```python
+x = 1
+```
+and see.
+````
+"""
+
+
+def test_directives_become_markdown():
+    lines = notebooks.plain(MYST, frozenset({"other"})).split("\n")
+    assert lines[0] == "# Title"
+    assert lines[2] == "See (flow), modes, saxe2014,saxe2019, [other](other.ipynb) and ledger."
+    assert lines[3] == "It takes (value on the page). Another takes (value on the page)."
+    formula = ["$$", r"\begin{aligned}", r"a &= b \\", "c &= d", r"\end{aligned}", r"\tag{flow}"]
+    assert lines[5:12] == [*formula, "$$"]
+    assert lines[13] == r"$$ e = f \tag{second}$$"
+    assert lines[15:17] == ["<details>", "<summary>Solution</summary>"]
+    assert lines[19:22] == ["```python", "x = 1", "```"] and "</details>" in lines
+
+
+@pytest.mark.parametrize("name", sorted(chapters()))
+def test_notebooks_have_the_chapters_code_and_no_myst(name):
+    path = chapters()[name]
+    notebook = notebooks.to_notebook(path)
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    assert cells[1:] == [cell.source for cell in code_cells(jupytext.read(path))]
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert not re.search(r"^ *(`{3,}|:{3,})\{|\{[a-z:]+\}`|^\([\w-]+\)=$", prose, re.MULTILINE)
+    nbformat.validate(notebook)
+
+
+def test_notebooks_install_from_the_repository_or_from_the_wheels_beside_them(
+    tmp_path, monkeypatch
+):
+    monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
+    notebooks.write_wheels(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(notebooks.WHEELS)
+    first = notebooks.to_notebook(BOOK / "xor.md").cells[0].source
+    page = (BOOK / "api.md").read_text(encoding="utf8")
+    for wheel in notebooks.WHEELS:
+        assert f'"./{wheel}"' in first and f'href="../notebooks/{wheel}"' in page
+    monkeypatch.setenv("BOOK_REPOSITORY", "https://github.com/a/b/")
+    monkeypatch.setattr(notebooks, "git", lambda *arguments: "0123abc")
+    monkeypatch.setattr(notebooks, "chapters", lambda *arguments: {})
+    notebooks.write_notebooks(tmp_path)
+    lines = (tmp_path / "requirements.txt").read_text().splitlines()
+    assert lines == [
+        "mdsgdln @ git+https://github.com/a/b@0123abc",
+        "mdsgdln-book @ git+https://github.com/a/b@0123abc#subdirectory=book",
+        "jupyterlab",
+    ]
+    assert f'"{lines[1]}"' in notebooks.to_notebook(BOOK / "xor.md").cells[0].source
+    binder, colab = notebooks.remote_buttons(notebooks.repository(), "xor")
+    assert binder["url"] == "https://mybinder.org/v2/gh/a/b/notebooks?labpath=xor.ipynb"
+    assert colab["url"].endswith("/github/a/b/blob/notebooks/xor.ipynb")
+
+
+# Pages -------------------------------------------------------------------------------------------
+
+PAGE = """<!DOCTYPE html>
+<html><head></head><body><div class="bd-sidebar-primary bd-sidebar">Title</div>
+<script src="_static/vendor/fontawesome/6/js/all.min.js"></script>
+<script>document.write(`<button class="btn search-button-field" aria-label="Search">`)</script>
+<section id="proof-content">one</section><section id="proof-content">two</section>
+<details><summary aria-label="Toggle hidden content"><p>Show code</p></summary></details>
+<div class="citation-list" role="list"><div class="citation" role="doc-biblioentry">x</div></div>
+<table class="indextable"></table><a href="../notebooks/x.ipynb" target="_blank">x</a>
+<div class="cell_output"><figure id="fig-x"><img alt="a" src="a.svg"/>
+<figcaption><p>Words.</p></figcaption></figure></div>
+<div class="cell_output"><table><thead><tr><th></th><th>rates</th><th>one</th><th>two</th></tr>
+<tr><th>items</th><th>sets</th><th></th><th></th></tr></thead></table></div></body></html>"""
+
+
+def test_pages_are_mended():
+    page = BeautifulSoup(pages.repaired_page(PAGE, {"a.svg": ("150", "75")}), "html.parser")
+    ids = [node["id"] for node in page.find_all("section")]
+    assert ids == ["proof-content", "proof-content-2"]
+    assert not page.select("summary[aria-label], .citation[role], .citation-list[role]")
+    assert page.select("div[role=complementary][aria-label]")
+    assert page.select("table[role=presentation]")
+    assert page.select("a[download][href$='.ipynb']")
+    assert page.find("img")["width"] == "150" and page.find("img")["height"] == "75"
+    (script,) = page.find_all("script")
+    assert "aria-label" not in script.string
+    assert [cell.text for cell in page.find_all("th")] == ["items", "sets", "one", "two"]
+    assert page.caption.text == "rates"
+
+
+def test_the_whole_book_has_every_chapter():
+    parts = pdf.order()
+    assert parts[0] == ("", ["book/start"])
+    assert {"book/xor", "book/ledger", "book/api"} <= {p for _, found in parts for p in found}
+
+
+@pytest.mark.parametrize("module", [api, ledger, notebooks, pages, pdf])
+def test_examples_of_docstrings_hold(module):
+    found = doctest.testmod(module)
+    assert found.attempted and not found.failed

@@ -109,6 +109,8 @@ def test_a_round_is_gradient_flow():
     _, losses = descend(jnp.asarray(z), INPUTS, TARGETS, 0.01, 50)
     fine, *_ = trained_neurons(z, 5000, rate=1e-4)
     close(losses, fine[::100], rtol=2e-4)
+    last = [descend(z, INPUTS, TARGETS, 0.2 / n, 10 * n + 1)[1][-1] for n in (1, 2, 4)]
+    assert (last[0] - last[1]) / (last[1] - last[2]) == pytest.approx(4, rel=0.15)  # Heun's order
 
 
 def test_draws_are_isotropic_in_the_span():

@@ -96,8 +96,11 @@ def test_the_difference_of_squares_is_conserved():
 
 
 def test_the_reduction_agrees_with_the_two_layer_race():
-    task = tasks.semantic("tree", 4)
-    network = networks.pathways(task, np.ones((1, 4)), 10)
+    """Of a task that is not all learned: each item comes twice, with answers that differ."""
+    tree, apart = tasks.semantic("tree", 4), np.random.default_rng(0).normal(size=(7, 4))
+    targets = np.hstack([tree.targets + apart, tree.targets - apart])
+    task = tasks.Task(np.hstack([tree.inputs, tree.inputs]), targets)
+    network = networks.pathways(task, np.ones((1, 8)), 10)
     times = jnp.linspace(0, 60, 40)
     race = theory.pathway_race(network, task, 0.01, times)
     edges = theory.shared_race(network, task, 0.1, times)  # b² = a

@@ -297,7 +297,7 @@ def spoilt(good):
         yield from {"empty": good[:0], "longer": np.concatenate([good, good], axis=-1)}.items()
     elif isinstance(good, int | float) and not isinstance(good, bool):
         yield from {"NaN": float("nan"), "text": "text", "negative": -good - 1}.items()
-        yield "several", [good] * 9
+        yield from {"infinite": float("inf"), "several": [good] * 9}.items()
         if isinstance(good, int):
             yield "zero", 0
     elif isinstance(good, str):
@@ -315,46 +315,34 @@ def spoilt(good):
 
 
 FREE = {"dark", "annotate", "progress", "suppressed", "x_label", "y_label", "title"}
-ANY_NAME, WHOLE = {"one type", "one text", "one one type", "one one text"}, {"negative", "zero"}
+ANY_NAME = {"one type", "one text", "one one type", "one one text"}
+GIVEN = ("networks.GatedNetwork.activations.gates", "networks.GatedNetwork.apply.gates")
+COMPARED = ("discovery.disagreement.gates", "discovery.disagreement.others")
+ANY_LENGTH = ("networks.ReLUNetwork.gates.inputs", "theory.mode_losses.strengths")
+ONE_FOR_ALL = ("singular_values", "input_variances", "theory.mode_trajectory.starts")
+STARTS = ("theory.decoupled_weights.starts", "theory.shared_race.starts")
 FINE = {  # what is good after all
-    "node_rows": {"empty"},
-    "node_gates": {"empty"},
-    "edge_gates": {"empty"},
-    "networks.GatedNetwork.activations.gates": {"empty"},
-    "networks.GatedNetwork.apply.gates": {"empty"},
-    "labels": ANY_NAME | {"one negative", "one zero"},
-    "row_labels": ANY_NAME,
-    "column_labels": ANY_NAME,
-    "columns": {"fewer", "one negative", "one zero"},
-    "sizes": {"fewer"},
-    "basins": {"fewer"},
-    "subsets": {"fewer", "one fewer", "one one zero"},
-    "theory.relu_flow.times": {"fewer"},
-    "singular_values": {"fewer"},  # one for all
-    "input_variances": {"fewer"},
-    "theory.mode_trajectory.starts": {"fewer"},
-    "theory.decoupled_weights.starts": {"one negative"},
-    "theory.shared_race.starts": {"one negative"},
-    "X": {"longer"},
-    "networks.ReLUNetwork.gates.inputs": {"longer"},
+    **dict.fromkeys(("node_rows", "node_gates", "edge_gates", *GIVEN, *COMPARED), {"empty"}),
+    **dict.fromkeys(
+        ("X", "pattern", "activity", "incoming", "theory.faces.inputs", *ANY_LENGTH), {"longer"}
+    ),
+    **dict.fromkeys(("sizes", "basins", "theory.relu_flow.times", *ONE_FOR_ALL), {"fewer"}),
+    **dict.fromkeys(STARTS, {"one negative"}),
+    **dict.fromkeys(("measured", "predicted"), {"empty", "one NaN"}),
+    **dict.fromkeys(("row_labels", "column_labels"), ANY_NAME),
     "theory.contextual_closed_form.times": {"longer"},
-    "theory.faces.inputs": {"longer"},
-    "theory.mode_losses.strengths": {"longer"},
-    "pattern": {"longer"},
-    "activity": {"longer"},
-    "incoming": {"longer"},
-    "measured": {"empty", "one NaN"},
-    "predicted": {"empty", "one NaN"},
+    "labels": ANY_NAME | {"one negative", "one zero", "one infinite"},
+    "columns": {"fewer", "one negative", "one zero"},
+    "subsets": {"fewer", "one fewer", "one one zero"},
     "named": {"one NaN"},
     "trials": {"NaN"},
     "baseline": {"NaN"},
-    "discovery.disagreement.gates": {"empty"},
-    "discovery.disagreement.others": {"empty"},
-    "discovery.k_means_gates.seed": WHOLE,
-    "sweeps.grid.seed": {"fewer", "one type", "one NaN", "one text", "one negative", "one zero"},
+    "n_jobs": {"negative"},
+    "discovery.k_means_gates.seed": {"negative", "zero"},
+    "sweeps.grid.seed": {"fewer", "one type", "one text", "one negative", "one zero"}
+    | {"one NaN", "one infinite"},
     "settings": {"fewer", "one one text", "one one negative", "one one zero"},
     "seeds": {"fewer", "one text", "one negative", "one zero"},
-    "n_jobs": {"negative"},
 }
 
 

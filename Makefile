@@ -31,17 +31,14 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 book: $(READY)
 	@$(BIN)/python -m _ext.build $(CHAPTER)
 
-# Bad input is tried without the run-time checks of types, as by a user: tests/bad_input.py
 # With CHAPTER="xor start", these references alone are executed again and compared.
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300
-BAD_INPUT := bad or named or single_neurons
 test: $(READY)
 ifndef CHAPTER
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln
-	$(BIN)/pytest -q -n 2 --dist=loadgroup -k "not ($(BAD_INPUT))"
-	TYPECHECK=off $(BIN)/pytest -q -n 2 -k "$(BAD_INPUT)"
+	$(BIN)/pytest -q -n 2 --dist=loadgroup
 endif
 	$(BIN)/pytest -q -n 2 --dist=loadfile $(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)
 

@@ -277,7 +277,9 @@ def _steps(
         return state, (losses, record)
 
     whole, rest = divmod(num_steps, every)
-    first = jax.tree.map(lambda some: some[: whole * every].reshape(whole, every, -1), batches)
+    first = jax.tree.map(
+        lambda some: some[: whole * every].reshape(whole, every, *some.shape[1:]), batches
+    )
     state, (losses, records) = jax.lax.scan(chunk, state, first, length=whole)
     losses = losses.reshape(-1)
     if rest:

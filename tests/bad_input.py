@@ -1,11 +1,19 @@
-"""What bad input must raise.
+"""What bad input must raise: ``ValueError``, as for a user, whom no checks of types stop."""
 
-A wrong shape or value raises ``ValueError``. A wrong *type* does too for a user; under the run-time
-type checks of these tests it stops earlier, with jaxtyping's ``TypeError``. ``make test`` runs the
-tests of bad input without the type checks, where only ``ValueError`` will do.
-"""
+from contextlib import contextmanager
 
-import os
+import jaxtyping
+import pytest
 
-CHECKED = os.environ.get("TYPECHECK", "on") == "on"
-BAD_INPUT = (ValueError, TypeError) if CHECKED else ValueError
+BAD_INPUT = (ValueError, TypeError)  # the latter from jaxtyping, where types are checked
+
+
+@contextmanager
+def refused(match=None):
+    """Expect a ``ValueError`` with these words, the run-time checks of types switched off."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    try:
+        with pytest.raises(ValueError, match=match) as caught:
+            yield caught
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", False)

@@ -3,7 +3,6 @@
 import os
 
 import jax
-from bad_input import CHECKED
 from jaxtyping import install_import_hook
 
 os.environ["BOOK_STRICT"] = "yes"  # in chapters, a claim outside its bound is an error
@@ -12,8 +11,7 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 
 # Before anything imports mdsgdln: its annotations are then checked at every call. The kernels that
 # nbval starts are processes of their own, so chapters run as they do for a reader.
-if CHECKED:
-    install_import_hook("mdsgdln", "beartype.beartype")
+install_import_hook("mdsgdln", "beartype.beartype")
 
 # Not compared by nbval: pictures and HTML, and what third parties write to stderr. Numbers recorded
 # for the ledger are compared (application/papermill.record/text/plain).

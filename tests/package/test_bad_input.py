@@ -1,16 +1,14 @@
 """Bad input: every argument of every public function, given what it cannot use, is named.
 
-``GOOD`` holds a good call of each public function, class and method; ``KINDS`` says what an
-argument is, and each kind what is wrong for it: shapes, NaN, empty, negative, dtypes, types.
+``GOOD`` holds a good call of each public function, class and method. Its arguments are spoilt one
+after the other in the ways of ``spoilt``, but for those of ``FINE``; ``CASES`` says what else is
+refused. All of it as for a user, without the run-time checks of types: only ``ValueError`` will do.
 """
 
 import inspect
 import json
 import pkgutil
-import re
-import tempfile
 from importlib import import_module
-from pathlib import Path
 from types import FunctionType
 
 import jax
@@ -18,241 +16,66 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from jaxtyping import TypeCheckError
+from bad_input import refused
 
 import mdsgdln
-from mdsgdln import discovery, networks, statistics, tasks, theory
+from mdsgdln import discovery, networks, statistics, sweeps, tasks, theory, training
 
-LEAST_TRIED = 200
-pytestmark = [  # networks are narrow here
-    pytest.mark.filterwarnings("ignore:predict_losses"),
-    pytest.mark.filterwarnings("ignore:drop_times"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:(predict_losses|drop_times|discover)")
 NOTHING = object()
-
-
-# What is wrong for an argument, {in a word: value}, from a value that is good.
-
-
-def thing(good):
-    """An object of a certain class, or a mapping of names."""
-    return {"none": None, "text": "text", "number": 3, "type": NOTHING}
-
-
-def labels(good):
-    return path(good) | {"empty": []}
-
-
-def path(good):
-    return {"none": None, "number": 3, "type": NOTHING}
-
-
-def count(good):
-    return {
-        "zero": 0,
-        "negative": -1,
-        "NaN": float("nan"),
-        "fraction": 1.5,
-        "complex": 1j,
-        "text": "two",
-        "shape": [2, 2, 2, 2, 2],
-        "type": NOTHING,
-        "none": None,
-    }
-
-
-def level(good):
-    return {
-        "negative": -1.0,
-        "NaN": float("nan"),
-        "infinite": float("inf"),
-        "complex": 1j,
-        "text": "0.1",
-        "shape": [0.1, 0.1, 0.1, 0.1, 0.1],
-        "empty": np.zeros(0),
-        "type": NOTHING,
-        "none": None,
-    }
-
-
-def positive(good):
-    return level(good) | {"zero": 0.0}
-
-
-def share(good):
-    """A number above zero, or None."""
-    return {fault: bad for fault, bad in positive(good).items() if fault != "none"}
-
-
-def pair(good):
-    """Two increasing numbers, or None."""
-    return {"number": 3, "text": "text", "type": NOTHING, "longer": (0, 1, 2), "order": (1, 0)}
-
-
-def array(good):
-    """Any numbers of the right number of axes."""
-    good = np.asarray(good, float)
-    spoilt = good.copy()
-    spoilt.flat[-1] = np.nan
-    return {
-        "axes": good[None, None],
-        "NaN": spoilt,
-        "empty": good[:0],
-        "text": np.full(good.shape, "a"),
-        "objects": np.full(good.shape, NOTHING),
-        "complex": good + 1j,
-        "type": NOTHING,
-        "none": None,
-    }
-
-
-def fitted(good):
-    """Numbers with as many rows and columns as something else has."""
-    good = np.asarray(good, float)
-    return array(good) | {"longer": np.concatenate([good, good], axis=-1)}
-
-
-def signed(good):
-    """A number, or as many as something else has."""
-    good = np.asarray(good, float)
-    number = {"none": None, "text": "1", "type": NOTHING, "NaN": np.nan, "longer": np.ones(9)}
-    return fitted(good) if good.ndim else number
-
-
-def rates(good):
-    return fitted(good) | {"negative": -np.asarray(good, float)}
-
-
-def sets(good):
-    """Rows of which there may be none."""
-    return {fault: bad for fault, bad in fitted(good).items() if fault != "empty"}
-
-
-def gaps(good):
-    """Numbers of which some may be missing."""
-    return {fault: bad for fault, bad in array(good).items() if fault != "NaN"}
-
-
-def times(good):
-    return array(good) | {"negative": -np.asarray(good), "order": np.asarray(good)[::-1]}
-
-
-def function(good):
-    return {"text": "text", "number": 3, "type": NOTHING, "none": None}
-
-
-def key(good):
-    return thing(good) | {"dtype": np.zeros(2), "shape": jax.random.split(good, 3)}
-
-
-def columns(good):
-    return {
-        "outside": [99],
-        "empty": [],
-        "NaN": [float("nan")],
-        "fraction": [0.5],
-        "text": "text",
-        "shape": [[0, 1]],
-        "type": NOTHING,
-    }
-
-
-def whole(good):
-    return {"fraction": 0.5, "text": "text", "type": NOTHING, "none": None}
-
-
-def processes(good):
-    return whole(good) | {"zero": 0}
-
-
-def name(good):
-    return {"unknown": "nonsense", "number": 3, "type": NOTHING, "none": None}
-
-
-def many(of):
-    """Several in a list or {name: one}, perhaps none, or one for all: each fault of one of them."""
-
-    def faults(good):
-        if not isinstance(good, dict | list | tuple):
-            return of(good)
-        places = list(good) if isinstance(good, dict) else range(len(good))
-        copy = dict if isinstance(good, dict) else list
-        found = thing(good)
-        if of in (count, level, positive, rates, signed):
-            del found["number"]  # one for all
-        for fault, bad in of(good[places[0]]).items():
-            found[f"one: {fault}"] = copy(good)
-            found[f"one: {fault}"][places[0]] = bad
-        return found
-
-    return faults
-
-
-def some(of):
-    """The same, but at least one."""
-
-    def faults(good):
-        return many(of)(good) | ({"empty": type(good)()} if isinstance(good, dict | list) else {})
-
-    return faults
-
-
-def complete(of):
-    """The same, and as many as something else has."""
-
-    def faults(good):
-        if not isinstance(good, dict | list | tuple):
-            return of(good)
-        fewer = dict(list(good.items())[1:]) if isinstance(good, dict) else list(good)[1:]
-        return some(of)(good) | {"one missing": fewer}
-
-    return faults
-
-
-def each_or_none(good):
-    """As many as something else has, None among them."""
-    return {fault: bad for fault, bad in complete(fitted)(good).items() if fault != "one: none"}
-
-
-def free(good):
-    """Nothing is wrong for it: truth values, and text that is only shown."""
-    return {}
-
-
-TASK = tasks.Task(np.eye(3), [[1.0, 2.0, 0.0]], labels=["a", "b", "c"])
-CONTEXTS = tasks.contextual(3, 4)
-ROUTING = tasks.routing(2)
-LINEAR = networks.LinearNetwork((3, 2, 1))
-RELU = networks.ReLUNetwork((3, 2, 1))
-GATED = networks.GatedNetwork(
-    {"in": 3, "hidden": 2, "out": 1},
-    [("in", "hidden"), ("hidden", "out")],
-    {"hidden": [1.0, 1.0, 0.0]},
-    {("hidden", "out"): np.ones(3)},
-)
-ROUTES = networks.routing_network(ROUTING, 2, 8)
 KEY = jax.random.key(0)
-LAYERS = LINEAR.init(KEY, 0.5)
-ALIKE = np.tile([1.0, 1.0, 0.0], (4, 1))  # neurons of one kind
-FOUND = discovery.find(ALIKE, resamples=1)
-EDGES = GATED.init(KEY, 0.5)
+TASK = tasks.Task(np.eye(3), [[1.0, 2.0, 0.0]], labels=["a", "b", "c"])
+ZERO = tasks.Task(np.eye(3), np.zeros((1, 3)))
+OTHER = tasks.Task(np.eye(3), np.ones((2, 3)))
+CONTEXTS = tasks.contextual(3, 4)
+TREE = tasks.semantic("tree", 2)
+UNEVEN = [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]  # Σ over items: 2, 2, 1
+ROUTING = tasks.routing(2)
+SHIFTED = tasks.contextual(2, 4, ["tree", np.eye(4)[[0, 2, 1, 3]]])
+LINEAR, RELU = networks.LinearNetwork((3, 2, 1)), networks.ReLUNetwork((3, 2, 1))
+TWO_LAYERS = networks.ReLUNetwork((3, 2, 2, 1))
+SIZES, EDGES = {"in": 3, "hidden": 2, "out": 1}, [("in", "hidden"), ("hidden", "out")]
+GATES = {"hidden": [1.0, 1.0, 0.0]}
+GATED = networks.GatedNetwork(SIZES, EDGES, GATES, {EDGES[1]: np.ones(3)})
+SINGLE = networks.GatedNetwork(SIZES, EDGES, {"hidden": np.ones((2, 3))})
+DEEP_EDGES = [EDGES[0], ("hidden", "k"), ("k", "out")]
+DEEP_PATHS = networks.GatedNetwork(SIZES | {"k": 2}, DEEP_EDGES)
+ROUTES = networks.routing_network(ROUTING, 2, 8)
+SHIFTED_PATHS = networks.pathways(SHIFTED, np.kron([[1, 1], [1, 0]], np.ones(4)), 8)
+LAYERS, BY_EDGE = LINEAR.init(KEY, 0.5), GATED.init(KEY, 0.5)
+SCALES = dict.fromkeys(BY_EDGE, 0.1)
 PATH = ("in", "hidden", "out")
 PATH_MODES = {PATH: statistics.modes(statistics.effective_dataset(GATED, TASK, PATH))}
-NEURONS = {
-    "task": TASK,
-    "input_weights": np.ones((1, len(TASK.inputs))),
-    "residual": TASK.targets,
-}
+BASINS = theory.basins(TASK, key=KEY, num_neurons=32)
+OTHER_BASINS = theory.basins(tasks.Task(np.eye(2), np.eye(2)), key=KEY, num_neurons=64)
+ALIKE = np.tile([1.0, 1.0, 0.0], (4, 1))  # neurons of one kind
 TIMES = np.linspace(0, 40, 30)
 LOSS = np.exp(-TIMES)
-SETTINGS = [{"seed": 1}, {"seed": 2}]
+HALVES = np.kron(np.eye(3), np.ones(2))
+W1, W2, B1 = np.ones((2, 3)), np.ones((4, 2)), np.ones(2)
 RECORD = {"setting": {"seed": 1}, "results": {"loss": 1.0}, "failed": "", "seconds": 0.1}
-RESULTS = Path(tempfile.mkdtemp()) / "results.jsonl"
-RESULTS.write_text(json.dumps(RECORD) + "\n")
 
 
 def experiment(seed):
     return {"loss": jnp.sin(seed * 1.0)}
+
+
+def slope(weights):
+    return weights[0].sum()
+
+
+def decay(network, weights, task):
+    return (weights[0] ** 2).sum()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def results(tmp_path_factory):
+    """A file of results, in the folder of work."""
+    folder = tmp_path_factory.mktemp("results")
+    (folder / "results").write_text(json.dumps(RECORD) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        yield
 
 
 INSTANCES = {
@@ -263,17 +86,24 @@ INSTANCES = {
     "networks.LinearNetwork": LINEAR,
     "networks.ReLUNetwork": RELU,
 }
+FORWARD = {"weights": LAYERS, "inputs": np.eye(3), "gates": [np.ones((2, 3))]}
+GATED_FORWARD = {"weights": BY_EDGE, "inputs": np.eye(3), "gates": {"hidden": np.ones(3)}}
 LAYERED = {
     "": {"sizes": (3, 2, 1)},
     ".init": {"key": KEY, "scale": [0.1, 0.2]},
-    ".activations": {"weights": LAYERS, "inputs": np.eye(3), "gates": [np.ones((2, 3))]},
-    ".apply": {"weights": LAYERS, "inputs": np.eye(3), "gates": [np.ones((2, 3))]},
+    ".activations": FORWARD,
+    ".apply": FORWARD,
 }
+NEURONS = {"task": TASK, "input_weights": np.ones((1, 3)), "residual": TASK.targets}
 RACE_OF = {"network": GATED, "task": TASK}
 RACE = RACE_OF | {"times": TIMES}
 EDGE_RACE = {"network": ROUTES, "task": ROUTING, "starts": dict.fromkeys(ROUTES.graph.edges, 0.1)}
-MODES = {"times": TIMES, "singular_values": [2.0, 1.0], "input_variances": [1.0, 1.0]}
-
+TRAINED = {"network": LINEAR, "weights": LAYERS, "task": TASK}
+RELU_RUN = {"network": RELU, "weights": LAYERS, "task": TASK}
+STRENGTHS = {"singular_values": [2.0, 1.0], "input_variances": [1.0, 1.0], "starts": [0.1, 0.1]}
+MAPS = {"input_maps": [np.eye(4), np.eye(4)], "output_maps": [np.eye(7), np.eye(7)]}
+RECORDED = {"baseline": np.zeros(3), "threshold": np.zeros(3), "suppressed": False}
+WORDS = {"axes": None, "x_label": "time", "y_label": "loss", "title": ""}
 GOOD = {
     "tasks.Task": {
         "inputs": np.eye(3),
@@ -282,19 +112,15 @@ GOOD = {
         "labels": ["a", "b", "c"],
     },
     "tasks.Task.take": {"columns": [0, 1]},
+    "tasks.Task.from_samples": {"X": np.ones((3, 2)), "Y": np.ones(3), "labels": list("abc")},
+    "tasks.with_ones": {"task": TASK},
     "tasks.contextual": {
         "num_contexts": 3,
         "num_items": 4,
         "structures": ["tree", "ring", "cross"],
         "common": "tree",
     },
-    "tasks.routing": {
-        "num_domains": 2,
-        "num_trained": 1,
-        "items": tasks.hierarchy(),
-        "input_maps": [np.eye(4), np.eye(4)],
-        "output_maps": [np.eye(7), np.eye(7)],
-    },
+    "tasks.routing": {"num_domains": 2, "num_trained": 1, "items": tasks.hierarchy()} | MAPS,
     "tasks.semantic": {"structure": "tree", "num_items": 8},
     "tasks.structure": {"name": np.eye(4), "num_items": 4},
     "tasks.trained_routes": {"num_domains": 3, "num_trained": 2},
@@ -307,19 +133,11 @@ GOOD = {
         "node_gates": {"b": np.ones(3)},
         "edge_gates": {("a", "b"): np.ones(3)},
     },
-    "networks.GatedNetwork.init": {"key": KEY, "scale": dict.fromkeys(EDGES, 0.1)},
+    "networks.GatedNetwork.init": {"key": KEY, "scale": SCALES},
     "networks.GatedNetwork.init_orthogonal": {"gain": 0.1, "key": KEY},
     "networks.GatedNetwork.take": {"columns": [0, 1]},
-    "networks.GatedNetwork.activations": {
-        "weights": EDGES,
-        "inputs": np.eye(3),
-        "gates": {"hidden": np.ones(3)},
-    },
-    "networks.GatedNetwork.apply": {
-        "weights": EDGES,
-        "inputs": np.eye(3),
-        "gates": {"hidden": np.ones(3)},
-    },
+    "networks.GatedNetwork.activations": GATED_FORWARD,
+    "networks.GatedNetwork.apply": GATED_FORWARD,
     **{f"networks.LinearNetwork{method}": call for method, call in LAYERED.items()},
     **{f"networks.ReLUNetwork{method}": call for method, call in LAYERED.items()},
     "networks.ReLUNetwork.gates": {"weights": LAYERS, "inputs": np.eye(3)},
@@ -329,6 +147,12 @@ GOOD = {
         "num_hidden": [2, 3],
         "input_masks": np.ones((2, 3)),
     },
+    "networks.contextual_pathways": {
+        "task": CONTEXTS,
+        "num_contexts": 3,
+        "subset_size": 2,
+        "num_hidden": [5, 5, 5, 5],
+    },
     "networks.routing_network": {
         "task": ROUTING,
         "num_trained": 2,
@@ -337,38 +161,22 @@ GOOD = {
         "num_sharing": 1,
     },
     "networks.from_weights": {
-        "weights": [np.ones((2, 3)), np.ones((4, 2))],
-        "biases": [np.ones(2), None],
+        "weights": [W1, W2],
+        "biases": [B1, None],
         "convention": "torch",
         "activation": "relu",
         "check": (np.ones((1, 3)), np.full((1, 4), 8.0)),
     },
-    "tasks.Task.from_samples": {"X": np.ones((3, 2)), "Y": np.ones(3), "labels": list("abc")},
-    "tasks.with_ones": {"task": TASK},
-    "training.loss": {"network": LINEAR, "weights": LAYERS, "task": TASK},
-    "training.train": {
-        "network": LINEAR,
-        "weights": LAYERS,
-        "task": TASK,
-        "learning_rate": 0.1,
-        "num_steps": 2,
-        "optimiser": optax.adam,
-        "batch_size": 2,
-        "key": KEY,
-        "observe": lambda weights: weights[0].sum(),
-        "every": 1,
-        "loss": lambda network, weights, task: (weights[0] ** 2).sum(),
-    },
+    "training.loss": TRAINED,
+    "training.train": TRAINED
+    | {"learning_rate": 0.1, "num_steps": 2, "optimiser": optax.adam, "batch_size": 2}
+    | {"key": KEY, "observe": slope, "every": 1, "loss": decay},
     "statistics.correlations": {"task": TASK},
     "statistics.condensed": {"task": TASK},
-    "statistics.alignment": {
-        "maps": np.ones((2, 3, 4)),
-        "left": np.eye(3)[:, :2],
-        "right": np.eye(4)[:, :2],
-    },
     "statistics.residual": {"task": TASK},
     "statistics.modes": {"task": TASK, "tolerance": 1e-6},
-    "statistics.effective_dataset": {"network": GATED, "task": TASK, "path": PATH},
+    "statistics.effective_dataset": RACE_OF | {"path": PATH},
+    "statistics.alignment": {"maps": np.ones((2, 3, 4)), "left": np.eye(3), "right": np.eye(4, 3)},
     "theory.contextual_closed_form": {
         "num_contexts": 3,
         "num_items": 4,
@@ -382,52 +190,28 @@ GOOD = {
     "theory.faces": {"inputs": np.eye(3)},
     "theory.candidates": {"task": TASK, "residual": TASK.targets},
     "theory.basins": {"task": TASK, "residual": TASK.targets, "key": KEY, "num_neurons": 32},
-    "theory.first_drop": {
-        "basins": theory.basins(TASK, key=KEY, num_neurons=32),
-        "num_hidden": 5,
-        "scale": [1e-3, 1e-3],
-        "amount": 1e-3,
-    },
+    "theory.first_drop": {"basins": BASINS, "num_hidden": 5, "scale": [1e-3, 1e-3], "amount": 1e-3},
     "theory.drop_times": {"task": TASK, "sizes": (3, 5, 5, 1), "scale": [1e-3, 1e-3, 1e-3]},
-    "theory.predict_relu": {
-        "task": TASK,
-        "num_hidden": 64,
-        "scale": [1e-3, 1e-3],
-        "times": TIMES,
-        "key": KEY,
-        "num_neurons": 8,
-        "cosine": 0.9,
-    },
-    "theory.relu_flow": {
-        "network": RELU,
-        "weights": LAYERS,
-        "task": TASK,
-        "times": TIMES,
-        "step": 0.5,
-        "observe": lambda weights: weights[0].sum(),
-    },
-    "theory.context_preference": {
-        "network": RELU,
-        "weights": LAYERS,
-        "task": TASK,
-        "contexts": np.arange(TASK.num_samples) % 2,
-    },
+    "theory.predict_relu": {"task": TASK, "num_hidden": 64, "scale": [1e-3, 1e-3], "times": TIMES}
+    | {"key": KEY, "num_neurons": 8, "cosine": 0.9},
+    "theory.relu_flow": RELU_RUN | {"times": [0.0, 1.0], "step": 0.5, "observe": slope},
+    "theory.context_preference": RELU_RUN | {"contexts": np.arange(3) % 2},
     "theory.learning_time": {"num_contexts": 3, "subset_size": 2},
-    "theory.mode_trajectory": MODES | {"starts": [0.1, 0.1], "depth": 3},
+    "theory.mode_trajectory": STRENGTHS | {"times": TIMES, "depth": 3},
     "theory.mode_losses": {
         "task": TASK,
         "modes": statistics.modes(TASK),
         "strengths": np.ones((1, 5)),
     },
-    "theory.path_gradient": {"network": GATED, "weights": EDGES, "task": TASK},
-    "theory.predict_losses": RACE | {"scale": dict.fromkeys(EDGES, 0.1), "learning_rate": 0.1},
-    "theory.pathway_modes": {"network": GATED, "task": TASK},
-    "theory.pathway_strengths": {"weights": EDGES, "path_modes": PATH_MODES},
+    "theory.path_gradient": {"network": GATED, "weights": BY_EDGE, "task": TASK},
+    "theory.predict_losses": RACE | {"scale": SCALES, "learning_rate": 0.1},
+    "theory.pathway_modes": RACE_OF,
+    "theory.pathway_strengths": {"weights": BY_EDGE, "path_modes": PATH_MODES},
     "theory.pathway_race": RACE | {"starts": {PATH: [0.1]}, "path_modes": PATH_MODES},
     "theory.applicability": RACE_OF | {"scale": [0.1, 0.1]},
-    "theory.balanced_weights": RACE_OF | {"scale": dict.fromkeys(EDGES, 0.1)},
-    "theory.exact_reduction": {"network": GATED, "weights": EDGES, "task": TASK},
-    "theory.reduced_network": RACE_OF | {"scale": dict.fromkeys(EDGES, 0.1)},
+    "theory.balanced_weights": RACE_OF | {"scale": SCALES},
+    "theory.exact_reduction": {"network": GATED, "weights": BY_EDGE, "task": TASK},
+    "theory.reduced_network": RACE_OF | {"scale": SCALES},
     "theory.ReducedNetwork.flow": {"learning_rate": 0.1},
     "theory.ReducedNetwork.evolve": {
         "times": TIMES,
@@ -443,12 +227,6 @@ GOOD = {
         "modes": statistics.modes(TASK),
     },
     "reln.deviation": {"losses": LOSS, "reference": LOSS, "learned": None},
-    "networks.contextual_pathways": {
-        "task": CONTEXTS,
-        "num_contexts": 3,
-        "subset_size": 2,
-        "num_hidden": [5, 5, 5, 5],
-    },
     "reln.rank_candidates": {
         "task": TASK,
         "candidates": {"one": GATED},
@@ -457,15 +235,8 @@ GOOD = {
     },
     "plots.style": {"dark": False},
     "plots.panels": {"num_columns": 1, "num_rows": 1, "height": 3.0, "width": 3.0},
-    "plots.curves": {
-        "times": TIMES,
-        "measured": {"loss": LOSS},
-        "predicted": {"loss": LOSS},
-        "axes": None,
-        "x_label": "time",
-        "y_label": "loss",
-        "title": "",
-    },
+    "plots.curves": {"times": TIMES, "measured": {"loss": LOSS}, "predicted": {"loss": LOSS}}
+    | WORDS,
     "plots.matrices": {
         "named": {"one": np.eye(2)},
         "row_labels": [["a", "b"]],
@@ -474,20 +245,14 @@ GOOD = {
         "limits": None,
     },
     "plots.graph": {"network": GATED, "axes": None, "title": ""},
-    "plots.kinds": {"found": FOUND, "x_label": "condition"},
+    "plots.kinds": {"found": discovery.find(ALIKE, resamples=1), "x_label": "condition"},
     "gates.context_gates": {"num_contexts": 3, "num_items": 4, "subsets": [[0, 1], [2]]},
     "gates.is_realisable": {"pattern": np.ones((3, 2))},
     "gates.are_realisable": {"gates": np.ones((2, 3)), "inputs": np.eye(3)},
     "gates.count_realisable": {"num_items": 4, "num_contexts": 3},
     "discovery.discover": {"activity": ALIKE, "weights": np.ones(4)},
     "discovery.find": {"activity": ALIKE, "weights": np.ones(4), "resamples": 1},
-    "discovery.activity_by_condition": {
-        "trials": np.kron(np.eye(3), np.ones(2)),
-        "labels": np.repeat([0, 1, 2], 2),
-        "baseline": np.zeros(3),
-        "threshold": np.zeros(3),
-        "suppressed": False,
-    },
+    "discovery.activity_by_condition": {"trials": HALVES, "labels": [0, 0, 1, 1, 2, 2]} | RECORDED,
     "discovery.k_means_gates": {
         "activity": np.eye(4),
         "num_clusters": 2,
@@ -498,20 +263,13 @@ GOOD = {
     "discovery.importance": {"incoming": LAYERS[0], "outgoing": LAYERS[1]},
     "discovery.disagreement": {"gates": np.eye(3), "others": np.eye(3)},
     "sweeps.grid": {"seed": [1, 2]},
-    "sweeps.sweep": {
-        "experiment": experiment,
-        "settings": SETTINGS,
-        "path": None,
-        "n_jobs": 1,
-        "progress": False,
-    },
-    "sweeps.load": {"paths": RESULTS},
+    "sweeps.sweep": {"experiment": experiment, "settings": [{"seed": 1}, {"seed": 2}]}
+    | {"path": None, "n_jobs": 1, "progress": False},
+    "sweeps.load": {"paths": "results"},
     "sweeps.over_seeds": {"experiment": experiment, "seeds": [1, 2], "at_once": 2},
-    "sweeps.read": {"path": RESULTS},
+    "sweeps.read": {"path": "results"},
 }
-
-# Left out, with the reason.
-LEFT_OUT = {
+LEFT_OUT = {  # with the reason
     "discovery.Found": "made by find, which checks",
     "discovery.Recording": "made by activity_by_condition, which checks",
     "discovery.Recording.resampled": "for find, which draws",
@@ -526,167 +284,305 @@ LEFT_OUT = {
     "theory.ReLUFlow.events": "takes nothing",
 }
 
-KINDS = {
-    "inputs": fitted, "targets": fitted, "node_rows": many(thing), "labels": labels,
-    "columns": columns, "structures": complete(name), "common": name, "structure": name,
-    "items": thing, "input_maps": complete(fitted),
-    "output_maps": complete(fitted), "margin": level, "sizes": some(count), "edges": some(thing),
-    "path": some(thing), "node_gates": many(array),
-    "edge_gates": many(array), "key": key, "scale": complete(level), "gain": level,
-    "weights": complete(fitted), "task": thing, "gates": fitted,
-    "num_hidden": complete(count), "input_masks": fitted, "network": thing,
-    "learning_rate": positive, "optimiser": function, "observe": function, "output": function,
-    "loss": function, "losses": fitted,
-    "tolerance": level, "strengths": rates, "times": times, "singular_values": rates,
-    "input_variances": rates, "starts": complete(signed), "modes": thing, "step": positive,
-    "path_modes": complete(thing), "first": fitted, "second": fitted,
-    "X": array, "Y": array, "biases": each_or_none, "check": some(thing), "convention": name,
-    "activation": name,
-    "reference": fitted, "candidates": some(thing), "measured": many(gaps),
-    "predicted": many(gaps), "named": some(gaps), "row_labels": complete(labels),
-    "column_labels": complete(labels), "width": positive, "height": positive,
-    "subsets": some(columns), "pattern": array, "activity": fitted, "others": fitted,
-    "incoming": array, "outgoing": fitted, "resamples": count, "trials": gaps,
-    "baseline": fitted, "threshold": fitted, "found": thing, "maps": fitted,
-    "left": fitted, "right": fitted,
-    "experiment": function, "settings": some(thing),
-    "seeds": labels, "at_once": count, "n_jobs": processes,
-    "subset_size": count, "input_weights": array, "output_weights": fitted, "residual": fitted,
-    "contexts": fitted, "basins": some(thing), "amount": positive, "cosine": positive,
-    "limits": pair,
-    "depth": count, "batch_size": count, "every": count,
-}  # fmt: skip
-KINDS |= dict.fromkeys(("dark", "annotate", "progress", "suppressed"), free)
-KINDS |= dict.fromkeys(("x_label", "y_label", "title"), free)
-KINDS |= dict.fromkeys(("axes",), thing)
-KINDS |= {
-    "tasks.structure.name": fitted,
-    "networks.GatedNetwork.activations.gates": many(fitted),
-    "networks.GatedNetwork.apply.gates": many(fitted),
-    "networks.LinearNetwork.activations.gates": complete(fitted),
-    "networks.LinearNetwork.apply.gates": complete(fitted),
-    "networks.ReLUNetwork.activations.gates": complete(fitted),
-    "networks.ReLUNetwork.apply.gates": complete(fitted),
-    "networks.pathways.gates": fitted,
-    "theory.contextual_closed_form.times": array,
-    "theory.faces.inputs": array,
-    "theory.mode_trajectory.starts": rates,
-    "theory.mode_losses.strengths": array,
-    "discovery.common_patterns.activity": array,
-    "discovery.common_patterns.weights": rates,
-    "discovery.discover.weights": rates,
-    "discovery.find.weights": rates,
-    "discovery.find.activity": array,
-    "discovery.activity_by_condition.labels": labels,
-    "discovery.activity_by_condition.baseline": gaps,
-    "discovery.k_means_gates.weights": rates,
-    "discovery.k_means_gates.seed": whole,
-    "discovery.disagreement.gates": sets,
-    "discovery.disagreement.others": sets,
-    "plots.curves.times": array,
-    "reln.deviation.learned": share,
-    "reln.rank_candidates.scale": level,
-    "sweeps.grid.seed": labels,
-    "sweeps.sweep.path": path,
-    "sweeps.load.paths": path,
-    "sweeps.read.path": path,
-    "theory.pathway_race.starts": complete(positive),
-    "theory.predict_losses.learning_rate": level,
-    "theory.shared_race.learning_rate": level,
-    "theory.ReducedNetwork.flow.learning_rate": level,
-    "theory.ReducedNetwork.evolve.learning_rate": level,
-    "networks.ReLUNetwork.gates.inputs": array,
-    "discovery.discover.activity": array,
-    "discovery.k_means_gates.activity": array,
+
+def spoilt(good):
+    """Yield (fault, value) for what may be wrong in place of a good value."""
+    yield "type", NOTHING
+    if isinstance(good, jax.Array) and jax.dtypes.issubdtype(good.dtype, jax.dtypes.prng_key):
+        yield from {"dtype": np.zeros(2), "several": jax.random.split(good, 3)}.items()
+    elif isinstance(good, np.ndarray | jax.Array):
+        good = np.asarray(good, float)
+        gap = np.where(np.arange(good.size).reshape(good.shape) == 0, np.nan, good)
+        yield from {"NaN": gap, "axes": good[None, None], "complex": good + 1j}.items()
+        yield from {"empty": good[:0], "longer": np.concatenate([good, good], axis=-1)}.items()
+    elif isinstance(good, int | float) and not isinstance(good, bool):
+        yield from {"NaN": float("nan"), "text": "text", "negative": -good - 1}.items()
+        yield from {"infinite": float("inf"), "several": [good] * 9}.items()
+        if isinstance(good, int):
+            yield "zero", 0
+    elif isinstance(good, str):
+        yield "text", "nonsense"
+    elif type(good) in (list, tuple, dict):
+        yield "empty", type(good)()
+        first, *others = good if isinstance(good, dict) else range(len(good))
+        if others:
+            yield "fewer", {k: good[k] for k in others} if isinstance(good, dict) else good[1:]
+        for fault, wrong in spoilt(good[first]):
+            if fault != "several":
+                changed = dict(good) if isinstance(good, dict) else list(good)
+                changed[first] = wrong
+                yield f"one {fault}", changed
+
+
+FREE = {"dark", "annotate", "progress", "suppressed", "x_label", "y_label", "title"}
+ANY_NAME = {"one type", "one text", "one one type", "one one text"}
+GIVEN = ("networks.GatedNetwork.activations.gates", "networks.GatedNetwork.apply.gates")
+COMPARED = ("discovery.disagreement.gates", "discovery.disagreement.others")
+ANY_LENGTH = ("networks.ReLUNetwork.gates.inputs", "theory.mode_losses.strengths")
+ONE_FOR_ALL = ("singular_values", "input_variances", "theory.mode_trajectory.starts")
+STARTS = ("theory.decoupled_weights.starts", "theory.shared_race.starts")
+FINE = {  # what is good after all
+    **dict.fromkeys(("node_rows", "node_gates", "edge_gates", *GIVEN, *COMPARED), {"empty"}),
+    **dict.fromkeys(
+        ("X", "pattern", "activity", "incoming", "theory.faces.inputs", *ANY_LENGTH), {"longer"}
+    ),
+    **dict.fromkeys(("sizes", "basins", "theory.relu_flow.times", *ONE_FOR_ALL), {"fewer"}),
+    **dict.fromkeys(STARTS, {"one negative"}),
+    **dict.fromkeys(("measured", "predicted"), {"empty", "one NaN"}),
+    **dict.fromkeys(("row_labels", "column_labels"), ANY_NAME),
+    "theory.contextual_closed_form.times": {"longer"},
+    "labels": ANY_NAME | {"one negative", "one zero", "one infinite"},
+    "columns": {"fewer", "one negative", "one zero"},
+    "subsets": {"fewer", "one fewer", "one one zero"},
+    "named": {"one NaN"},
+    "trials": {"NaN"},
+    "baseline": {"NaN"},
+    "n_jobs": {"negative"},
+    "discovery.k_means_gates.seed": {"negative", "zero"},
+    "sweeps.grid.seed": {"fewer", "one type", "one text", "one negative", "one zero"}
+    | {"one NaN", "one infinite"},
+    "settings": {"fewer", "one one text", "one one negative", "one one zero"},
+    "seeds": {"fewer", "one text", "one negative", "one zero"},
 }
 
 
 def public():
-    """Yield (name, function) of what takes arguments; a method is bound to a good instance."""
-    for found in pkgutil.iter_modules(mdsgdln.__path__):
-        if found.name.startswith("_"):
-            continue
-        module = import_module(f"mdsgdln.{found.name}")
-        for name, value in {name: getattr(module, name) for name in dir(module)}.items():
-            own = getattr(value, "__module__", "").startswith("mdsgdln.")
-            if name.startswith("_") or not own or not isinstance(value, type | FunctionType):
-                continue
-            name = f"{found.name}.{name}"
-            made_by_users = not (hasattr(value, "_fields") or hasattr(value, "_is_protocol"))
-            if not isinstance(value, type) or made_by_users and not issubclass(value, Exception):
-                yield name, value
-            if isinstance(value, type):
-                yield from methods(name, value)
+    """Return {name: function} of what takes arguments; a method is bound to a good instance."""
+    found = {}
+    for each in pkgutil.iter_modules(mdsgdln.__path__):
+        module = import_module(f"mdsgdln.{each.name}")
+        for name in () if each.name.startswith("_") else module.__all__:
+            kind, name = getattr(module, name), f"{each.name}.{name}"
+            made_by_users = not (hasattr(kind, "_fields") or hasattr(kind, "_is_protocol"))
+            error = isinstance(kind, type) and issubclass(kind, Exception)
+            if isinstance(kind, FunctionType) or isinstance(kind, type) and made_by_users:
+                found |= {} if error else {name: kind}
+            for method in dir(kind) if isinstance(kind, type) and not error else ():
+                function = getattr(INSTANCES.get(name, kind), method)
+                own = getattr(function, "__module__", "") or ""
+                if own.startswith("mdsgdln.") and not method.startswith("_"):
+                    found |= {f"{name}.{method}": function} if inspect.isroutine(function) else {}
+    return {name: call for name, call in found.items() if inspect.signature(call).parameters}
 
 
-def methods(name, kind):
-    owners = [owner for owner in kind.__mro__ if owner.__module__.startswith("mdsgdln")]
-    for method in {method for owner in owners for method in vars(owner)}:
-        function = getattr(INSTANCES.get(name, kind), method)
-        if not method.startswith("_") and inspect.isroutine(function):
-            yield f"{name}.{method}", function
+PUBLIC = public()
 
 
-PUBLIC = {name: call for name, call in public() if inspect.signature(call).parameters}
+def call_of(call, changes):
+    arguments = GOOD[call] | changes
+    kinds = {parameter.kind for parameter in inspect.signature(PUBLIC[call]).parameters.values()}
+    if inspect.Parameter.VAR_POSITIONAL in kinds:
+        return PUBLIC[call](*arguments.values())
+    return PUBLIC[call](**arguments)
 
 
-def kind_of(call, argument):
-    """Return what is wrong for an argument: of this function, of this name, or of a count."""
-    for name in (f"{call}.{argument}", argument):
-        if name in KINDS:
-            return KINDS[name]
-    assert argument.startswith("num_"), f"{call}.{argument} is of no kind"
-    return count
-
-
-def faults(call, argument):
-    """Return {fault: bad value} for an argument of a public function."""
-    parameter = inspect.signature(PUBLIC[call]).parameters.get(argument)
-    bad = kind_of(call, argument)(GOOD[call][argument])
-    if parameter is not None and parameter.default is None:
-        bad.pop("none", None)
-    return bad
-
-
-ARGUMENTS = [(call, argument) for call, good in GOOD.items() for argument in good]
-
-
-def call_of(call, arguments):
-    function = PUBLIC[call]
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            return function(arguments[name])
-    return function(**arguments)
-
-
-def test_all_public_functions_have_bad_input():
-    missing = set(PUBLIC) - set(GOOD) - set(LEFT_OUT)
-    assert not missing, f"without a good call: {sorted(missing)}"
+def test_all_public_functions_have_a_good_call():
+    assert set(PUBLIC) == set(GOOD) | set(LEFT_OUT)
     for call, good in GOOD.items():
         parameters = inspect.signature(PUBLIC[call]).parameters.values()
         assert {p.name for p in parameters if p.kind is not p.VAR_KEYWORD} <= set(good), call
 
 
 @pytest.mark.parametrize("call", GOOD)
-def test_the_good_calls_are_good(call):
-    call_of(call, GOOD[call])
+def test_good_calls_are_good_and_spoilt_ones_are_named(call):
+    call_of(call, {})
+    for argument, good in {} if call == "plots.style" else GOOD[call].items():
+        fine = FINE.get(f"{call}.{argument}", FINE.get(argument, set()))
+        for fault, wrong in () if argument in FREE else spoilt(good):
+            if fault not in fine:
+                # Where two do not fit each other, either may be named.
+                unfit = fault in ("empty", "fewer") or fault.endswith("longer")
+                names = ["check", "labels", *GOOD[call]] if unfit else [argument, "path"]
+                with refused(rf"^({'|'.join(names)})\b"):
+                    call_of(call, {argument: wrong})
 
 
-def test_enough_bad_inputs_are_tried():
-    tried = sum(len(faults(*place)) for place in ARGUMENTS)
-    assert tried >= LEAST_TRIED, f"{tried} bad inputs to {len(GOOD)} functions"
+def bad(call, words=None, /, **changes):
+    """A bad call: a good one with changes, and the words that name what is wrong."""
+    words = words or f"^({'|'.join(changes)})\\b"
+    return pytest.param(call, changes, words, id=f"{call}-{'-'.join(changes)}")
 
 
-@pytest.mark.parametrize(("call", "argument"), ARGUMENTS)
-def test_bad_input_is_named(call, argument):
-    for fault, bad in faults(call, argument).items():
-        # Where two do not fit each other, either may be named.
-        names = GOOD[call] if fault.endswith(("longer", "empty", "missing")) else [argument]
-        try:
-            call_of(call, GOOD[call] | {argument: bad})
-        except (ValueError, TypeError) as error:
-            told = str(error)
-            named = re.match(rf"({'|'.join(names)})\b", told)
-            assert named or isinstance(error, TypeCheckError), f"{fault}: {told}"
-        else:
-            pytest.fail(f"{fault}: no error")
+CASES = [
+    bad("tasks.Task", "node_rows", node_rows={"a": slice(0, 5)}),
+    bad("tasks.Task", inputs=np.full((3, 3), "a")),
+    bad("tasks.Task", inputs=np.full((3, 3), NOTHING)),
+    bad("tasks.Task.take", columns=[True]),
+    bad("tasks.Task.take", columns=[99]),
+    bad("tasks.Task.take", columns=[0.5]),
+    bad("tasks.Task.from_samples", "Y: .* 3, got 2", Y=np.ones((2, 3))),
+    bad("tasks.with_ones", "task: expected one without node_rows", task=ROUTING),
+    bad("tasks.semantic", num_items=6),
+    bad("tasks.semantic", structure="ring", num_items=5),
+    bad("tasks.semantic", structure="cross", num_items=2),
+    bad("tasks.contextual", structures="tree"),
+    bad("tasks.contextual", "structure", structures=[np.ones((3, 7)), "tree", "tree"]),
+    bad("tasks.trained_routes", num_trained=4),
+    bad("tasks.routing", output_maps=[np.eye(4)] * 2),
+    bad("graphs.Graph.path_edges", path=("in", "out")),
+    bad("graphs.Graph.path_edges", path=("in", "hidden")),
+    bad("graphs.Graph.path_edges", path=("hidden", "out")),
+    bad("networks.LinearNetwork", sizes=(3,)),
+    bad("networks.GatedNetwork", sizes={"a": 2, "b": 1, "idle": 1}),
+    bad("networks.GatedNetwork", edges=[("a", "out")]),
+    bad("networks.GatedNetwork", edges=[("a", "b"), ("a", "b")]),
+    bad("networks.GatedNetwork", edges=["ab", 3]),
+    bad("networks.GatedNetwork", "cycle", edges=[("a", "b"), ("b", "b")]),
+    bad("networks.GatedNetwork", "cycle", edges=[("a", "b"), ("b", "a")]),
+    bad("networks.GatedNetwork", node_gates={"g": np.ones(3)}),
+    bad("networks.GatedNetwork", node_gates={"b": np.ones((3, 3))}),
+    bad("networks.GatedNetwork", "one length", node_gates={"b": np.ones(3), "a": np.ones(4)}),
+    bad("networks.GatedNetwork", edge_gates={("b", "a"): np.ones(3)}),
+    bad("networks.GatedNetwork", edge_gates={("a", "b"): np.ones((3, 3))}),
+    bad("networks.GatedNetwork.init", "scale: expected a number or 2, got", scale=[0.1] * 3),
+    bad("networks.GatedNetwork.apply", weights=LAYERS),
+    bad("networks.GatedNetwork.apply", inputs=np.ones((4, 3))),
+    bad("networks.GatedNetwork.apply", inputs=np.ones((3, 2))),
+    bad("networks.GatedNetwork.apply", weights=BY_EDGE | {EDGES[0]: np.ones((4, 2))}),
+    bad("networks.GatedNetwork.apply", gates={"g": np.ones(3)}),
+    bad("networks.GatedNetwork.apply", "samples", gates={"hidden": np.ones(2)}),
+    bad("networks.ReLUNetwork.apply", inputs=np.ones((2, 3))),
+    bad("networks.ReLUNetwork.apply", weights=[np.ones((2, 3)), np.ones((1, 3))]),
+    bad("networks.ReLUNetwork.apply", weights=[[[1.0] * 3] * 2, [[1.0] * 2]]),
+    bad("networks.ReLUNetwork.apply", gates=[np.ones(2)]),
+    bad("networks.pathways", gates=np.ones((2, 6))),
+    bad("networks.pathways", num_hidden=[3, 3, 3]),
+    bad("networks.pathways", input_masks=np.zeros((2, 3))),
+    bad("networks.contextual_pathways", num_contexts=5),
+    bad("networks.contextual_pathways", subset_size=4),
+    bad("networks.routing_network", task=TASK),
+    bad("networks.routing_network", num_sharing=3),
+    bad("networks.from_weights", r"weights\[1\]: .* from 2 neurons.*torch", weights=[W1, W2.T]),
+    bad("networks.from_weights", r"weights\[1\]: .* from 3 neurons.*torch", weights=[W1.T, W2.T]),
+    bad("networks.from_weights", weights=W1),
+    bad("networks.from_weights", r"biases\[0\]", biases=[np.ones(5), None]),
+    bad("networks.from_weights", biases=B1),
+    bad("networks.from_weights", r"biases\[1\]: .* as a bias does", biases=[B1, np.ones(4)]),
+    bad("networks.from_weights", r"check\[0\]", check=(np.ones((3, 1)), np.ones((1, 4)))),
+    bad("networks.from_weights", r"check\[1\]", check=(np.ones((1, 3)), np.ones((1, 2)))),
+    bad("networks.from_weights", "zeros fit any", check=(np.ones((1, 3)), np.zeros((1, 4)))),
+    bad("training.train", batch_size=5),
+    bad("training.train", key=None),
+    bad("training.train", weights=[w.T for w in LAYERS]),
+    bad("training.train", "weights", network=GATED),
+    bad("training.train", "inputs", task=tasks.Task(np.eye(4), np.ones((1, 4)))),
+    bad("training.train", "targets", task=OTHER, loss=training.loss),
+    bad("training.train", "learning_rate: expected a number", learning_rate=None),
+    bad("training.train", "None.*already built.*0.1", optimiser=optax.adam(0.01)),
+    bad("training.train", learning_rate=0.0),
+    bad("statistics.effective_dataset", path=("x",)),
+    bad("statistics.effective_dataset", "one per neuron", network=SINGLE),
+    bad("theory.path_gradient", "one per neuron", network=SINGLE),
+    bad("theory.contextual_closed_form", num_contexts=1),
+    bad("theory.contextual_closed_form", "equal summed similarity", num_items=3, structure=UNEVEN),
+    bad("theory.utility", output_weights=np.ones((2, 1))),
+    bad("theory.drive", residual=np.ones((2, 3))),
+    bad("theory.climb", input_weights=np.zeros((1, 3))),
+    bad("theory.faces", "at most 16", inputs=np.ones((2, 17))),
+    bad("theory.basins", residual=np.zeros((1, 3))),
+    bad("theory.basins", "residual", task=tasks.Task([[1, 1], [2, 2]], [[1, -1]]), residual=None),
+    bad("theory.first_drop", "some of different shapes", basins=[*BASINS, *OTHER_BASINS]),
+    bad("theory.first_drop", "a mass above 0", basins=[b._replace(mass=0.0) for b in BASINS]),
+    bad("theory.first_drop", "scale: expected that of both layers", scale=(1e-3, 1e-4)),
+    bad("theory.first_drop", "more than what the initial", amount=1e-12),
+    bad("theory.first_drop", "at most what these", amount=100.0),
+    bad("theory.drop_times", "a neuron per mode, 2", task=TREE, sizes=(2, 60, 1, 3), scale=1e-3),
+    bad("theory.drop_times", "two to four", sizes=(3, 1)),
+    bad("theory.drop_times", "two to four", sizes=(3, 60, 60, 60, 60, 1)),
+    bad("theory.drop_times", "task: expected 2", sizes=(2, 60, 60, 1)),
+    bad("theory.drop_times", "task: expected 2", sizes=(3, 60, 60, 2)),
+    bad("theory.drop_times", "above 0", scale=0.0),
+    bad("theory.drop_times", "correlated", task=ZERO),
+    bad("theory.predict_relu", num_hidden=3),
+    bad("theory.predict_relu", num_hidden=(64, 64, 64)),
+    bad("theory.predict_relu", num_hidden=(64, 3), scale=1e-3),
+    bad("theory.predict_relu", "scale", num_hidden=(64, 64)),
+    bad("theory.predict_relu", num_neurons=3),
+    bad("theory.predict_relu", cosine=1.5),
+    bad("theory.predict_relu", scale=0.0),
+    bad("theory.predict_relu", task=ZERO),
+    bad("theory.predict_relu", r"scale: H σ² .* tested up to 4: .* not a prediction", scale=1.0),
+    bad("theory.predict_relu", "initial output adds", task=CONTEXTS, scale=0.25),
+    bad("theory.predict_relu", "σ √H .* up to 1", num_hidden=(64, 64), scale=1.0),
+    bad("theory.predict_relu", "times: .* steps .* scale your inputs", times=[0.0, 1e5]),
+    bad("theory.predict_relu", "scale your", num_hidden=(200, 200), scale=1e-3, times=[0.0, 1e7]),
+    bad(
+        "theory.relu_flow",
+        "one hidden layer",
+        network=TWO_LAYERS,
+        weights=TWO_LAYERS.init(KEY, 1.0),
+    ),
+    bad("theory.relu_flow", network=LINEAR),
+    bad("theory.relu_flow", step=0.0),
+    bad("theory.relu_flow", times=[3.0, 1.0]),
+    bad("theory.relu_flow", "steps of 1e-09 away", step=1e-9),
+    bad(
+        "theory.relu_flow", "non-finite", weights=[1e160 * w for w in LAYERS], times=[9.0], step=1.0
+    ),
+    bad("theory.context_preference", contexts=[0, 1]),
+    bad("theory.context_preference", contexts=np.zeros(3)),
+    bad("theory.context_preference", network=TWO_LAYERS),
+    bad("theory.learning_time", subset_size=3),
+    bad("theory.mode_trajectory", "input_variances", singular_values=[1.0, 2.0, 3.0]),
+    bad("theory.mode_trajectory", singular_values=[-1.0, 1.0]),
+    bad("theory.mode_trajectory", starts=[0.1, 0.0]),
+    bad("theory.mode_trajectory", times=TIMES[::-1]),
+    bad("theory.mode_trajectory", times=TIMES - 1.0),
+    bad("theory.mode_losses", strengths=np.ones((2, 5))),
+    bad("theory.expected_initial_strength", scale=[1.0] * 3),
+    bad("theory.predict_losses", "network", network=DEEP_PATHS, scale=1e-3),
+    bad("theory.predict_losses", "one per neuron", network=SINGLE, scale=1e-3),
+    bad("theory.predict_losses", "scale: expected a number above 0", scale=0.0),
+    bad("theory.pathway_race", "network", network=DEEP_PATHS),
+    bad("theory.pathway_race", starts=0.0),
+    bad("theory.applicability", "scale: expected a number above 0", scale=[0.1, 0.0]),
+    bad("theory.applicability", "scale: expected standard deviations", scale=BY_EDGE),
+    bad("theory.reduced_network", "targets", task=OTHER),
+    bad("theory.reduced_network", "one edge in and one edge out", network=DEEP_PATHS, scale=0.1),
+    bad("theory.reduced_network", "one per neuron", network=SINGLE, scale=0.1),
+    bad("theory.reduced_network", "samples", task=TASK.take([0, 1])),
+    bad("theory.reduced_network", "weights", scale=dict.fromkeys(EDGES, np.ones((2, 2)))),
+    bad("theory.reduced_network", "weights", scale={EDGES[0]: BY_EDGE[EDGES[0]]}),
+    bad("theory.decoupled_weights", network=networks.routing_network(ROUTING, 2, 3), starts=0.1),
+    bad("theory.shared_race", starts=np.ones(3)),
+    bad("theory.shared_race", task=SHIFTED, network=SHIFTED_PATHS, starts=0.1),
+    bad("theory.shared_race", "times: expected multiples", times=[0.0, 0.25], learning_rate=0.1),
+    bad(
+        "reln.deviation",
+        r"below 0.01 of its start.*learned=None",
+        reference=LOSS + 0.1,
+        learned=0.01,
+    ),
+    bad("reln.rank_candidates", times=[0.0]),
+    bad("plots.matrices", limits=(1, 0)),
+    bad("gates.context_gates", subsets=[[3]]),
+    bad("gates.is_realisable", pattern=[[0.5, 1.0]]),
+    bad("gates.are_realisable", gates=[[1, 2, 0]]),
+    bad("discovery.discover", activity=-ALIKE),
+    bad("discovery.discover", activity=np.zeros((4, 3))),
+    bad("discovery.discover", weights=-np.ones(4)),
+    bad("discovery.activity_by_condition", "threshold", trials=-HALVES, threshold=None),
+    bad("discovery.discover", "activity", weights=np.zeros(4)),
+    bad("discovery.k_means_gates", num_clusters=99),
+    bad("discovery.k_means_gates", activity=np.zeros((4, 4))),
+    bad("sweeps.sweep", "settings: expected the names", settings=[{"seed": 1}, {"scale": 1}]),
+    bad("sweeps.sweep", "several times", settings=[{"seed": 1}, {"seed": 1}]),
+    bad("sweeps.sweep", "settings: .* for seed", settings=[{"seed": jnp.ones(2)}]),
+    bad("sweeps.sweep", n_jobs=0),
+    bad("sweeps.sweep", experiment=lambda seed: seed),
+    bad("sweeps.sweep", "experiment: .* value", experiment=lambda seed: {"value": "text"}),
+    bad("sweeps.sweep", "experiment: .*seed", experiment=lambda seed: {"seed": 1}),
+    bad("sweeps.load", "path: .* nowhere", paths="nowhere"),
+]
+
+
+@pytest.mark.parametrize(("call", "changes", "words"), CASES)
+def test_bad_calls_are_named(call, changes, words):
+    with refused(words):
+        call_of(call, changes)
+
+
+def test_nothing_at_all_is_named():
+    for function, name in ((sweeps.grid, "values"), (sweeps.load, "paths")):
+        with refused(name):
+            function()

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from bad_input import BAD_INPUT
+from numpy.testing import assert_array_equal as equal
 
 from mdsgdln import gates, tasks
 
@@ -39,17 +39,13 @@ def has_permutation(pattern):
     return False
 
 
-@pytest.mark.parametrize("size", COUNTS)
+@pytest.mark.parametrize("size", [(2, 2), (3, 2), (3, 3), (2, 5)])
 def test_criterion_is_linear_programming_on_all_patterns(size):
     patterns = all_patterns(*size)
     lonesum = np.array([gates.is_realisable(pattern) for pattern in patterns])
-    np.testing.assert_array_equal(lonesum, by_linear_program(patterns))
+    equal(lonesum, by_linear_program(patterns))
+    equal(lonesum, [not has_permutation(pattern) for pattern in patterns])
     assert lonesum.sum() == COUNTS[size] == gates.count_realisable(*size)
-
-
-def test_criterion_is_its_definition():
-    for pattern in all_patterns(3, 3):
-        assert gates.is_realisable(pattern) != has_permutation(pattern)
 
 
 def near_boundary(rng, number, num_items=8, num_contexts=3):
@@ -62,13 +58,14 @@ def near_boundary(rng, number, num_items=8, num_contexts=3):
 
 
 def test_criterion_is_linear_programming_near_the_boundary():
-    patterns = near_boundary(np.random.default_rng(0), 1000)
+    patterns = near_boundary(np.random.default_rng(0), 300)
     lonesum = np.array([gates.is_realisable(pattern) for pattern in patterns])
-    np.testing.assert_array_equal(lonesum, by_linear_program(patterns))
-    assert 200 < lonesum.sum() < 800
+    equal(lonesum, by_linear_program(patterns))
+    assert 60 < lonesum.sum() < 240
 
 
 def test_counts():
+    assert all(gates.count_realisable(*size) == count for size, count in COUNTS.items())
     assert gates.count_realisable(8, 3) == gates.count_realisable(3, 8) == 354106
     assert [gates.count_realisable(n, 1) for n in (1, 2, 60)] == [2, 4, 2**60]
     for n in range(1, 9):
@@ -84,7 +81,7 @@ def test_patterns_of_random_neurons_are_realisable():
     assert all(gates.is_realisable(pattern.reshape(4, 5).T) for pattern in on)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_count_on_general_inputs_is_cover_s(seed):
     """P points in general position in N dimensions: 2 Σ_{k<N} C(P−1, k) dichotomies, and w = 0."""
     inputs = np.random.default_rng(seed).normal(size=(3, 7)) * 100**seed
@@ -102,36 +99,10 @@ def test_off_includes_the_boundary():
     assert gates.are_realisable([[1, 1, 0, 0]], tasks.xor(0.1).inputs)
 
 
-def test_a_bias_is_a_row_of_ones():
+def test_a_bias_is_a_row_of_ones_and_a_zero_input_is_always_off():
     line = np.array([[1.0, 2.0, 3.0]])
+    with_ones = np.vstack([line, np.ones(3)])
     assert not gates.are_realisable([[0, 0, 1]], line)
-    assert gates.are_realisable([[0, 0, 1]], np.vstack([line, np.ones(3)]))
-    assert not gates.are_realisable([[0, 1, 0]], np.vstack([line, np.ones(3)]))
-
-
-def test_a_zero_input_is_always_off():
-    inputs = np.array([[1.0, 0.0]])
-    assert gates.are_realisable([[1, 0]], inputs)
-    assert not gates.are_realisable([[1, 1]], inputs)
-
-
-def test_always_off_is_realisable():
-    assert gates.is_realisable(np.zeros((3, 2)))
-    assert gates.are_realisable([np.zeros(6)], contextual_inputs(3, 2))
-
-
-@pytest.mark.parametrize(
-    ("call", "named"),
-    [
-        (lambda: gates.is_realisable([1, 0, 1]), "pattern"),
-        (lambda: gates.is_realisable([[0.5, 1]]), "pattern"),
-        (lambda: gates.are_realisable([[[1, 0]]], np.eye(2)), "gates"),
-        (lambda: gates.are_realisable([[1, 2]], np.eye(2)), "gates"),
-        (lambda: gates.are_realisable([[1, 0, 1]], np.eye(2)), "inputs"),
-    ],
-)
-def test_bad_input_is_named(call, named):
-    with pytest.raises(BAD_INPUT) as caught:
-        call()
-    if isinstance(caught.value, ValueError):
-        assert named in str(caught.value)
+    assert gates.are_realisable([[0, 0, 1]], with_ones)
+    assert not gates.are_realisable([[0, 1, 0]], with_ones)
+    equal(gates.are_realisable([[1, 0], [1, 1], [0, 0]], [[1.0, 0.0]]), [True, False, True])

@@ -10,11 +10,16 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from numpy.testing import assert_allclose as close
 
 from mdsgdln import tasks
 
 JOBS = sorted((Path(__file__).parents[1] / "jobs").glob("*.py"))
 MOST_LINES = 25
+
+
+def as_set(gates):
+    return set(map(tuple, np.asarray(gates).tolist()))
 
 
 def expect(job, made):
@@ -23,7 +28,7 @@ def expect(job, made):
         assert made["error"] < 0.01
         assert made["run"].observed.shape == (15, 15, 8)
         before = made["network"].apply(made["weights"], made["task"].inputs)
-        np.testing.assert_allclose(made["run"].observed[0], before, rtol=1e-12)
+        close(made["run"].observed[0], before, rtol=1e-12)
     if job == "lecturer":
         lasts = {name: float(losses[-1]) for name, losses in made["ranked"].items()}
         assert made["first"] == "two of three contexts"  # all but one context
@@ -32,6 +37,9 @@ def expect(job, made):
         means = made["table"].groupby("scale")["time"].mean()
         steps = np.diff(means.to_numpy())  # each tenth of σ takes as much longer
         assert (steps < 0).all() and steps[0] == pytest.approx(steps[1], rel=0.1)
+    if job == "recordings":
+        assert as_set(made["found"].gates) == as_set(made["gates"])
+        assert Path("kinds.pdf").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("path", JOBS, ids=lambda path: path.stem)

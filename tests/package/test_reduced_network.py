@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from bad_input import BAD_INPUT
+from numpy.testing import assert_allclose as close
 
 from mdsgdln import networks, reln, statistics, tasks, theory, training
 from mdsgdln.theory import ReducedNetwork
@@ -31,13 +31,14 @@ def random_case(seed):
 
 def distances(network, weights, task, rate):
     """Largest errors of the flow and of the flow corrected for the step, up to t = 8."""
+    times = 0.2 * np.arange(41)
     losses = training.train(network, weights, task, rate, round(8 / rate) + 1).losses
-    times = rate * np.arange(len(losses))
+    losses = losses[:: round(0.2 / rate)]
     predicted = (theory.predict_losses(network, task, weights, times, step) for step in (0, rate))
     return np.array([abs(curve - losses).max() for curve in predicted])
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(4))
 def test_given_weights_are_reduced_exactly(seed):
     """Descent of both agrees; flow differs from it by the step, corrected by its square."""
     network, task, weights = random_case(seed)
@@ -46,7 +47,7 @@ def test_given_weights_are_reduced_exactly(seed):
     whole, reduced = (
         training.train(*case, 0.04, 201).losses for case in ((network, weights, task), small)
     )
-    np.testing.assert_allclose(reduced, whole, rtol=0, atol=1e-10)
+    close(reduced, whole, rtol=0, atol=1e-10)
     once, half = (distances(network, weights, task, rate) for rate in (0.04, 0.02))
     assert (np.array([1.9, 3.8]) < once / half).all() and (once / half < [2.3, 4.6]).all()
 
@@ -56,7 +57,7 @@ def test_gates_belong_to_columns():
     order, times = np.array([3, 0, 5, 1, 4, 2]), np.linspace(0, 8, 9)
     expected = theory.predict_losses(network, task, weights, times)
     same = theory.predict_losses(network.take(order), task.take(order), weights, times)
-    np.testing.assert_allclose(same, expected, rtol=1e-10)
+    close(same, expected, rtol=1e-10)
     others = theory.predict_losses(network, task.take(order), weights, times)
     assert reln.deviation(others, expected, learned=None) > 0.05  # gates of other samples
 
@@ -70,7 +71,6 @@ def test_deeper_networks_shrink_where_a_layer_is_wider_than_its_neighbours():
         {"x": 8, "h": 50, "k": 4, "y": 15}, edges, {"h": [1, 1, 0, 1, 1, 1, 0, 1]}, {edges[4]: gate}
     )
     for network, sizes in (
-        (networks.LinearNetwork((8, 60, 20, 15)), [8, 28, 20, 15]),
         (networks.LinearNetwork((8, 60, 3, 15)), [8, 11, 3, 11]),
         (gated, [8, 27, 4, 15]),
     ):
@@ -78,7 +78,7 @@ def test_deeper_networks_shrink_where_a_layer_is_wider_than_its_neighbours():
         small = theory.exact_reduction(network, weights, task)
         assert [size for _, size in small.network.graph.sizes] == sizes
         whole = training.loss(network, weights, task)
-        np.testing.assert_allclose(small.loss(), whole, rtol=1e-12)
+        close(small.loss(), whole, rtol=1e-12)
         once, half = (distances(network, weights, task, rate) for rate in (0.04, 0.02))
         assert once[1] < 0.1 * once[0] and 3.5 < once[1] / half[1] < 4.7
 
@@ -99,16 +99,7 @@ def test_layers_of_several_nodes_become_layers_of_one():
     whole, reduced = (
         training.train(*case, 0.01, 101).losses for case in ((network, weights, task), small)
     )
-    np.testing.assert_allclose(reduced, whole, rtol=1e-12)
-
-
-def test_a_pathway_that_is_never_on_learns_nothing():
-    task = tasks.Task(np.eye(3), np.eye(3))
-    network = networks.pathways(task, [[1, 1, 1], [0, 0, 0]], 200)
-    alone = networks.pathways(task, [[1, 1, 1]], 200)
-    times = np.linspace(0, 30, 7)
-    with_it, without = (theory.predict_losses(n, task, 0.01, times) for n in (network, alone))
-    np.testing.assert_allclose(with_it, without, rtol=1e-5, atol=1e-9)
+    close(reduced, whole, rtol=1e-12)
 
 
 def test_samples_and_targets_that_depend_on_each_other_leave_fewer_ends():
@@ -119,20 +110,22 @@ def test_samples_and_targets_that_depend_on_each_other_leave_fewer_ends():
     weights = network.init(KEY, 1e-6)
     small = theory.reduced_network(network, task, weights)
     assert list(small.network.graph.neurons.values()) == [2, 6, 1]
+    nothing = tasks.Task(task.inputs, jnp.zeros((7, 9)))
+    assert theory.reduced_network(network, nothing, 0.1) is None
     assert len(theory.exact_reduction(network, weights, task).task.targets) == 7
-    losses = training.train(network, weights, task, 0.002, 4001).losses
-    times = 0.002 * np.arange(4001)
-    predicted = theory.predict_losses(network, task, weights, times, 0.002)
-    np.testing.assert_allclose(predicted, losses, atol=1e-4 * losses[0])
+    losses = training.train(network, weights, task, 0.004, 2001).losses
+    times = 0.004 * np.arange(2001)
+    predicted = theory.predict_losses(network, task, weights, times, 0.004)
+    close(predicted, losses, atol=1e-4 * losses[0])
 
 
-@pytest.mark.parametrize(("hidden", "left"), [(1, 1.0625), (2, 0.625), (3, 0.4375), (8, 0.0)])
+@pytest.mark.parametrize(("hidden", "left"), [(2, 0.625), (8, 0.0)])
 def test_a_bottleneck_learns_the_fastest_modes(hidden, left):
     """s² = 15, 7, 3, 3, 1, … over 64, d = 1/8; the loss falls from 2 by s²/(2d) of each."""
     task, network = tasks.semantic("tree", 8), networks.LinearNetwork((8, hidden, 15))
     with pytest.warns(UserWarning, match="depends on the draw"):
         losses = theory.predict_losses(network, task, 1e-3, [0.0, 2000.0])
-    np.testing.assert_allclose(losses, [2.0, left], atol=1e-5)
+    close(losses, [2.0, left], atol=1e-5)
 
 
 def test_what_depends_on_the_draw_is_refused():
@@ -151,21 +144,13 @@ def test_what_depends_on_the_draw_is_refused():
             theory.predict_losses(network, of, 1e-3, [1.0])
 
 
-@pytest.mark.parametrize("scale", [0, [0.1, 0.0]])
-def test_weights_of_zero_are_refused(scale):
-    network = networks.LinearNetwork((6, 50, len(TASK.targets)))
-    for function in (theory.predict_losses, lambda *args: theory.applicability(*args[:3])):
-        with pytest.raises(ValueError, match="scale: expected a number above 0"):
-            function(network, TASK, scale, [1.0])
-
-
 def test_large_weights_of_a_wide_network_follow_from_their_size():
     """σ²H of the order of what is to be learned: the mean of wide networks, nothing small."""
     task, rate = tasks.Task(np.eye(3), np.diag([3.0, 2.0, 1.0])), 0.02
     network, scale = networks.LinearNetwork((3, 4000, 3)), 0.01
     losses = training.train(network, network.init(KEY, scale), task, rate, 400).losses
     predicted = theory.predict_losses(network, task, scale, rate * np.arange(400), rate)
-    np.testing.assert_allclose(predicted, losses, atol=0.05 * losses[0])
+    close(predicted, losses, atol=0.05 * losses[0])
     balanced = theory.balanced_weights(network, task, scale)
     off = theory.predict_losses(network, task, balanced, rate * np.arange(400), rate)
     assert abs(off - losses).max() > 0.1 * losses[0]
@@ -181,13 +166,12 @@ def test_descent_is_the_flow_less_half_a_step_of_its_change():
     )
     for edge, found in system.flow(step).items():
         change = (ahead[edge] - behind[edge]) / (2 * small)
-        np.testing.assert_allclose(found, flow[edge] - step / 2 * change, atol=1e-8)
+        close(found, flow[edge] - step / 2 * change, atol=1e-8)
 
 
-@pytest.mark.parametrize("step", [0.0, 0.1])
-def test_what_is_traced_is_what_is_known(step):
+def test_what_is_traced_is_what_is_known():
     """Inside of jit and vmap, and its derivative by σ."""
-    times = 0.1 * np.arange(200)
+    times, step = 0.1 * np.arange(200), 0.1
 
     def predict(scale):
         return theory.predict_losses(WIDE, TASK, scale, times, step)
@@ -198,54 +182,15 @@ def test_what_is_traced_is_what_is_known(step):
         return jax.jvp(predict, [scale], [1.0])
 
     losses, slopes = traced(jnp.array([0.02, 0.025]))
-    np.testing.assert_allclose(losses[0], predict(0.02), rtol=1e-5)
+    close(losses[0], predict(0.02), rtol=1e-5)
     difference = (predict(0.02001) - predict(0.01999)) / 2e-5
-    np.testing.assert_allclose(slopes[0], difference, rtol=1e-4, atol=1e-5)
+    close(slopes[0], difference, rtol=1e-4, atol=1e-5)
 
 
 def test_whatever_is_asked_for_is_returned_along_the_way():
     system, times = theory.reduced_network(WIDE, TASK, 0.01), list(range(0, 60, 20))
     outputs = system.evolve(times, output=ReducedNetwork.outputs)
     assert outputs.shape == (3, *system.task.targets.shape)
-    errors = jnp.sum((system.task.targets[None] - outputs) ** 2, axis=(1, 2)) / (
-        2 * TASK.num_samples
-    )
-    np.testing.assert_allclose(errors, system.evolve(times), rtol=1e-12)
-    np.testing.assert_allclose(outputs[0], system.outputs(), rtol=1e-12)
-
-
-def test_nothing_stands_for_a_network_without_a_mode():
-    nothing = tasks.Task(TASK.inputs, jnp.zeros((3, 8)))
-    network = networks.contextual_pathways(nothing, 2, 1, 6)
-    assert theory.reduced_network(network, nothing, 0.1) is None
-
-
-def deep():
-    edges = [("x", "h"), ("h", "g"), ("g", "y")]
-    return networks.GatedNetwork({"x": 6, "h": 2, "g": 2, "y": len(TASK.targets)}, edges)
-
-
-def neurons():
-    sizes, edges = {"x": 6, "h": 2, "y": len(TASK.targets)}, [("x", "h"), ("h", "y")]
-    return networks.GatedNetwork(sizes, edges, {"h": np.ones((2, 8))})
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"network": networks.LinearNetwork((6, 3, 7))}, "targets"),
-        ({"network": deep(), "scale": 0.1}, "one edge in and one edge out"),
-        ({"network": neurons(), "scale": 0.1}, "one per neuron"),
-        ({"task": tasks.contextual(2, 8)}, "targets"),
-        ({"task": TASK.take([0, 1, 2])}, "samples"),
-        ({"task": TASK.inputs}, "task"),
-        ({"scale": -0.1}, "scale"),
-        ({"scale": [0.1, 0.2, 0.3]}, "scale"),
-        ({"scale": {edge: np.ones((2, 2)) for edge in WEIGHTS}}, "weights"),
-        ({"scale": dict(list(WEIGHTS.items())[1:])}, "weights"),
-    ],
-)
-def test_what_cannot_be_reduced_is_named(changes, words):
-    arguments = {"network": NETWORK, "task": TASK, "scale": WEIGHTS} | changes
-    with pytest.raises(BAD_INPUT, match=words):
-        theory.reduced_network(**arguments)
+    errors = jnp.sum((system.task.targets[None] - outputs) ** 2, axis=(1, 2))
+    close(errors / (2 * TASK.num_samples), system.evolve(times), rtol=1e-12)
+    close(outputs[0], system.outputs(), rtol=1e-12)

@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from bad_input import BAD_INPUT
+from numpy.testing import assert_allclose as close
 
-from mdsgdln import networks, statistics, tasks, theory, training
+from mdsgdln import networks, tasks, theory, training
 
 KEY = jax.random.key(0)
 
@@ -62,19 +62,19 @@ def test_answering_all_outputs_at_once_has_the_gradient_of_one_by_one():
     together = jax.grad(training.loss, argnums=1)(network, weights, task)
     apart = jax.grad(training.loss, argnums=1)(one_by_one, weights, separate)
     for edge in network.graph.edges:  # the mean runs over Q times as many samples
-        np.testing.assert_allclose(together[edge], num_trained * apart[edge], atol=1e-12)
+        close(together[edge], num_trained * apart[edge], atol=1e-12)
 
 
-@pytest.mark.parametrize(("num_layers", "num_sharing"), [(1, 4), (2, 4), (3, 2), (2, 1)])
+@pytest.mark.parametrize(("num_layers", "num_sharing"), [(1, 4), (3, 2)])
 def test_training_from_decoupled_weights_is_the_reduction(num_layers, num_sharing):
     task = tasks.routing(4, 3)
     network = networks.routing_network(task, 3, 8, num_layers, num_sharing)
     assert len(network.graph.paths) == 16
     weights = theory.decoupled_weights(network, task, 0.3, key=KEY)
-    rate, steps = 0.005, 400
+    rate, steps = 0.005, 200
     run = training.train(network, weights, task, rate, steps)
     predicted = theory.shared_race(network, task, 0.3, rate * np.arange(steps), learning_rate=rate)
-    np.testing.assert_allclose(predicted.losses, run.losses, rtol=1e-10, atol=1e-12)
+    close(predicted.losses, run.losses, rtol=1e-10, atol=1e-12)
     times = rate * np.arange(steps)
     flow = [
         theory.shared_race(network, task, 0.3, times).losses
@@ -92,19 +92,22 @@ def test_the_difference_of_squares_is_conserved():
     found = theory.shared_race(network, task, 0.2, jnp.linspace(0, 4, 50)).strengths
     outer, hidden = found["input 0", "hidden 1"], found["hidden 1", "hidden 2"]
     kept = hidden**2 - num_domains * outer**2
-    np.testing.assert_allclose(kept, np.broadcast_to(kept[:, :1], kept.shape), atol=1e-6)
+    close(kept, np.broadcast_to(kept[:, :1], kept.shape), atol=1e-6)
 
 
 def test_the_reduction_agrees_with_the_two_layer_race():
-    task = tasks.semantic("tree", 4)
-    network = networks.pathways(task, np.ones((1, 4)), 10)
+    """Of a task that is not all learned: each item comes twice, with answers that differ."""
+    tree, apart = tasks.semantic("tree", 4), np.random.default_rng(0).normal(size=(7, 4))
+    targets = np.hstack([tree.targets + apart, tree.targets - apart])
+    task = tasks.Task(np.hstack([tree.inputs, tree.inputs]), targets)
+    network = networks.pathways(task, np.ones((1, 8)), 10)
     times = jnp.linspace(0, 60, 40)
     race = theory.pathway_race(network, task, 0.01, times)
     edges = theory.shared_race(network, task, 0.1, times)  # b² = a
-    np.testing.assert_allclose(edges.losses, race.losses, atol=1e-6)
+    close(edges.losses, race.losses, atol=1e-6)
     first, second = edges.strengths.values()
     (strengths,) = race.strengths.values()
-    np.testing.assert_allclose(first * second, strengths, atol=1e-6)
+    close(first * second, strengths, atol=1e-6)
 
 
 def test_strengths_of_the_descent_are_those_of_the_trained_weights():
@@ -116,66 +119,6 @@ def test_strengths_of_the_descent_are_those_of_the_trained_weights():
     first, second = theory.shared_race(
         network, task, 0.1, 0.05 * np.arange(61), learning_rate=0.05
     ).strengths.values()
-    np.testing.assert_allclose(first[:, 0], 0.1)
-    np.testing.assert_allclose(first[:, -1] * second[:, -1], trained, rtol=1e-9)
-    np.testing.assert_allclose(first, second, rtol=1e-9)
-
-
-def test_orthogonal_weights_have_one_singular_value():
-    task = tasks.routing(3)
-    weights = networks.routing_network(task, 3, 16).init_orthogonal(0.2, key=KEY)
-    for matrix in weights.values():
-        np.testing.assert_allclose(jnp.linalg.svd(matrix, compute_uv=False), 0.2, rtol=1e-10)
-
-
-def test_condensed_tasks_have_the_same_correlations():
-    task = tasks.digits()
-    small = statistics.condensed(task)
-    assert small.num_samples == 74
-    for whole, part in zip(
-        statistics.correlations(task), statistics.correlations(small), strict=True
-    ):
-        np.testing.assert_allclose(part, whole, atol=1e-12)
-    network = networks.LinearNetwork((64, 5, 10))
-    weights = network.init(KEY, 0.3)
-    assert training.loss(network, weights, small) == pytest.approx(
-        float(training.loss(network, weights, task)), rel=1e-10
-    )
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: tasks.trained_routes(3, 4), "num_trained"),
-        (lambda: tasks.routing(2, 2, output_maps=[np.eye(4)] * 2), "output_maps"),
-        (lambda: networks.routing_network(tasks.xor(1.0), 1, 4), "task"),
-        (lambda: networks.routing_network(tasks.routing(4), 4, 4, num_sharing=3), "num_sharing"),
-    ],
-)
-def test_bad_routing_is_named(call, name):
-    with pytest.raises(BAD_INPUT, match=name):
-        call()
-
-
-@pytest.mark.parametrize(
-    ("change", "name"),
-    [
-        ({"starts": np.ones(3)}, "starts"),
-        ({"task": tasks.contextual(2, 4, ["tree", np.eye(4)[[0, 2, 1, 3]]])}, "task"),
-    ],
-)
-def test_bad_reductions_are_named(change, name):
-    task = tasks.routing(2)
-    network = networks.routing_network(task, 2, 8)
-    if "task" in change:
-        gates = np.kron([[1, 1], [1, 0]], np.ones(4))
-        network = networks.pathways(change["task"], gates, 8)
-    call = {"task": task, "starts": 0.1, "times": [0.0, 1.0]} | change
-    with pytest.raises(BAD_INPUT, match=name):
-        theory.shared_race(network, **call)
-
-
-def test_bad_width_for_decoupled_weights_is_named():
-    task = tasks.routing(2)
-    with pytest.raises(BAD_INPUT, match="network"):
-        theory.decoupled_weights(networks.routing_network(task, 2, 3), task, 0.1, key=KEY)
+    close(first[:, 0], 0.1)
+    close(first[:, -1] * second[:, -1], trained, rtol=1e-9)
+    close(first, second, rtol=1e-9)

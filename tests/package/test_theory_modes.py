@@ -4,8 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from bad_input import BAD_INPUT
-from hypothesis import given, settings, strategies as st
+from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import reln, statistics, tasks, theory, training
 from mdsgdln.networks import LinearNetwork
@@ -52,7 +51,7 @@ def test_equation_seven_is_the_limit_of_small_steps():
     assert float(jnp.abs(second[-1]).max()) <= 1e-5
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_equation_seven_with_the_unfitted_start_predicts_random_training(seed):
     network, scale, rate = LinearNetwork((4, 100, 7)), 1e-3, 0.01
     weights = network.init(jax.random.key(seed), scale)
@@ -78,23 +77,21 @@ def test_measured_start_scatters_around_the_expected_one():
         ]
     )
     expected = theory.expected_initial_strength(50, [0.1, 0.3])
-    np.testing.assert_allclose(starts.mean(axis=0), expected, rtol=0.05)
-    np.testing.assert_allclose(starts.std(axis=0) / expected, np.sqrt(2 / 50), rtol=0.1)
+    close(starts.mean(axis=0), expected, rtol=0.05)
+    close(starts.std(axis=0) / expected, np.sqrt(2 / 50), rtol=0.1)
 
 
 def test_starts_worked_out_by_hand():
     assert theory.expected_initial_strength(50, [0.1, 0.3]) == pytest.approx(50 * (0.01 + 0.09) / 4)
     assert theory.expected_initial_strength(50, 0.2) == pytest.approx(50 * 0.04 / 2)
-    np.testing.assert_allclose(
-        theory.measured_initial_strength(*aligned_weights(0.03), MODES), 0.03
-    )
+    close(theory.measured_initial_strength(*aligned_weights(0.03), MODES), 0.03)
 
 
 def test_mode_losses_is_the_loss_of_the_map():
     strengths = jnp.array([[0.3], [0.7], [1.1], [0.2]])
     mapping = MODES.left * strengths.T @ MODES.right.T
     expected = training.loss(LinearNetwork((4, 7)), [mapping], TASK)
-    np.testing.assert_allclose(theory.mode_losses(TASK, MODES, strengths)[0], expected)
+    close(theory.mode_losses(TASK, MODES, strengths)[0], expected)
 
 
 def test_depth_two_and_one_are_the_closed_forms():
@@ -104,7 +101,7 @@ def test_depth_two_and_one_are_the_closed_forms():
     for depth in (1, 2):
         integrated = _raced(MODES.singular_values, coupling, start, jnp.asarray(times), depth)
         closed = theory.mode_trajectory(*arguments, depth)
-        np.testing.assert_allclose(integrated, closed, atol=1e-7)
+        close(integrated, closed, atol=1e-7)
 
 
 @pytest.mark.parametrize("depth", [3, 4])
@@ -129,52 +126,30 @@ def test_shallow_formula_against_training():
     assert reln.deviation(theory.mode_losses(TASK, MODES, strengths), run.losses) < 0.01
 
 
-positive = st.floats(0.05, 5.0)
-
-
-@settings(max_examples=50, deadline=None)
-@given(positive, positive, st.floats(1e-8, 1e-2))
+@pytest.mark.parametrize("s", [0.05, 1.0, 5.0])
+@pytest.mark.parametrize(("d", "start"), [(0.05, 1e-8), (5.0, 1e-8), (0.7, 1e-2)])
 def test_limits_and_the_published_form(s, d, start):
     times = np.array([0.0, 0.5 / s, 3.0 / s, 100.0 / s])
     strength = theory.mode_trajectory(times, s, d, start)[0]
     published = (s / d) / (1 - (1 - s / (d * start)) * np.exp(-2 * s * times))
-    np.testing.assert_allclose(strength, published, rtol=1e-8)
-    np.testing.assert_allclose(strength[0], start)
-    np.testing.assert_allclose(strength[-1], s / d, rtol=1e-6)
+    close(strength, published, rtol=1e-8)
+    close(strength[0], start)
+    close(strength[-1], s / d, rtol=1e-6)
     shallow = theory.mode_trajectory(np.array([0.0, 100 / d]), s, d, start, 1)[0]
-    np.testing.assert_allclose(shallow, [start, s / d], rtol=1e-9)
+    close(shallow, [start, s / d], rtol=1e-9)
 
 
 def test_a_mode_without_strength_fades():
     times = np.array([0.0, 1.0, 4.0])
-    np.testing.assert_allclose(
-        theory.mode_trajectory(times, 0.0, 2.0, 0.5)[0], 0.5 / (1 + 2 * 2.0 * 0.5 * times)
-    )
-    np.testing.assert_allclose(theory.mode_trajectory(times, 0.0, 0.0, 0.5)[0], 0.5)
-    np.testing.assert_array_equal(theory.mode_trajectory([0.0, 1.0, 1e4], 2.0, 1.0, 0.0)[0], 0)
-    np.testing.assert_allclose(theory.mode_trajectory(times, 2.0, 0.0, 0.5, 1)[0], 0.5 + 2 * times)
+    close(theory.mode_trajectory(times, 0.0, 2.0, 0.5)[0], 0.5 / (1 + 2 * 2.0 * 0.5 * times))
+    close(theory.mode_trajectory(times, 0.0, 0.0, 0.5)[0], 0.5)
+    equal(theory.mode_trajectory([0.0, 1.0, 1e4], 2.0, 1.0, 0.0)[0], 0)
+    close(theory.mode_trajectory(times, 2.0, 0.0, 0.5, 1)[0], 0.5 + 2 * times)
 
 
 def test_no_mode_gives_no_trajectory():
     empty = np.zeros(0)
     assert theory.mode_trajectory([0.0, 1.0], empty, empty, 0.1).shape == (0, 2)
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (
-            lambda: theory.mode_trajectory([0.0], [1.0, 2.0], [1.0, 1.0, 1.0], 0.1),
-            "singular_values",
-        ),
-        (lambda: theory.mode_trajectory([0.0], 1.0, [-1.0], 0.1, 1), "input_variances"),
-        (lambda: theory.mode_trajectory([0.0, 1.0], 1.0, 1.0, 0.0, 3), "starts"),
-        (lambda: theory.expected_initial_strength(5, [1.0, 1.0, 1.0]), "scale"),
-    ],
-)
-def test_bad_input_is_named(call, name):
-    with pytest.raises(BAD_INPUT, match=name):
-        call()
 
 
 def decay(rate, state):
@@ -184,10 +159,10 @@ def decay(rate, state):
 def test_integration_in_single_precision_is_as_good_as_it_says():
     times = jnp.linspace(0, 3, 7, dtype=jnp.float32)
     arguments = (decay, jnp.float32(1), jnp.float32(1), times, 1e-9, 1e-12)
-    np.testing.assert_allclose(integrate(*arguments), np.exp(-times), rtol=1e-7)
+    close(integrate(*arguments), np.exp(-times), rtol=1e-7)
     traced = jax.jit(lambda times: integrate(*arguments[:3], times, *arguments[4:]))(times)
     assert traced.dtype == jnp.float32
-    np.testing.assert_allclose(traced, np.exp(-times), rtol=1e-4)
+    close(traced, np.exp(-times), rtol=1e-4)
 
 
 @pytest.mark.parametrize("times", [[0.0], [0.0, 0.0, 1.0, 1.0, 3.0], [0.5], np.linspace(0, 9, 99)])
@@ -201,8 +176,8 @@ def test_integration_returns_what_is_asked_for_at_each_time(times):
         1e-10,
         output=lambda rate, state: (rate * state["a"].sum(axis=(-2, -1)), state["b"]),
     )
-    np.testing.assert_allclose(kept[0], 3 * np.exp(-times / 2), rtol=1e-8)
-    np.testing.assert_allclose(kept[1], 2 * np.exp(-times / 2), rtol=1e-8)
+    close(kept[0], 3 * np.exp(-times / 2), rtol=1e-8)
+    close(kept[1], 2 * np.exp(-times / 2), rtol=1e-8)
 
 
 def test_a_state_that_grows_without_bound_is_named():

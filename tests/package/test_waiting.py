@@ -1,7 +1,5 @@
 """Half times of linear networks of small random weights, and where they are not known."""
 
-import warnings
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,19 +17,12 @@ def one_mode(s=1.0, d=1.0):
     return tasks.Task([[d**0.5]], [[s / d**0.5]])
 
 
-@pytest.mark.parametrize("num_hidden", [60, 400])
-def test_two_matrices_are_logistic(num_hidden):
+@pytest.mark.parametrize("scale", [1e-4, (1e-3, 1e-4)])
+def test_two_matrices_are_logistic(scale):
     s, d = 0.7, 2.0
-    start = theory.expected_initial_strength(num_hidden, 1e-4)
-    expected = np.log(s / (d * start)) / (2 * s)
-    found = theory.drop_times(one_mode(s, d), (1, num_hidden, 1), 1e-4)
-    assert found == pytest.approx([expected], rel=1e-5)
-
-
-def test_two_matrices_of_two_scales_have_the_expected_strength():
-    start = theory.expected_initial_strength(200, (1e-3, 1e-4))
-    found = theory.drop_times(one_mode(), (1, 200, 1), (1e-3, 1e-4))
-    assert found == pytest.approx([np.log(1 / start) / 2], rel=1e-4)
+    start = theory.expected_initial_strength(200, scale)
+    found = theory.drop_times(one_mode(s, d), (1, 200, 1), scale)
+    assert found == pytest.approx([np.log(s / (d * start)) / (2 * s)], rel=1e-4)
 
 
 @pytest.mark.parametrize(("num_layers", "kappa"), [(3, 1.167973), (4, 0.592614)])
@@ -70,7 +61,7 @@ def test_longer_words_change_nothing(monkeypatch):
     assert theory.drop_times(TWO, sizes, 5e-3) == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("widths", [(200,), (200, 200), (60, 200), (100, 100, 100)])
+@pytest.mark.parametrize("widths", [(200,), (60, 200), (100, 100, 100)])
 def test_half_times_of_trained_networks(widths):
     """The mean of some draws; a draw scatters by 1/√(16N) to 1/√(1.5N), and few were trained."""
     network, scale = networks.LinearNetwork((2, *widths, 3)), 0.09 / max(widths) ** 0.5
@@ -117,37 +108,6 @@ def turned():
 def test_it_warns_of_its_limits(task, sizes, scale, words):
     with pytest.warns(UserWarning, match=words):
         theory.drop_times(task, sizes, scale)
-
-
-def test_it_is_silent_within_them():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        theory.drop_times(TWO, (2, 200, 200, 3), 5e-3)
-
-
-@pytest.mark.parametrize(
-    ("task", "sizes", "scale", "words"),
-    [
-        (TWO, (2, 1, 3), 1e-3, "a neuron per mode, 2"),
-        (TWO, (2, 60, 1, 60, 3), 1e-3, "a neuron per mode, 2"),
-        (TWO, (2, 3), 1e-3, "two to four"),
-        (TWO, (2, 60, 60, 60, 60, 3), 1e-3, "two to four"),
-        (TWO, (3, 60, 3), 1e-3, "task: expected 2|task: expected 3"),
-        (TWO, (2, 60, 2), 1e-3, "task: expected 2"),
-        (TWO, (2, 60, 3), 0.0, "above 0"),
-        (TWO, (2, 60, 60, 3), (1e-3, 1e-3), "scale"),
-        (tasks.Task(np.eye(2), np.zeros((1, 2))), (2, 60, 1), 1e-3, "correlated"),
-    ],
-)
-def test_it_refuses(task, sizes, scale, words):
-    with pytest.raises(ValueError, match=words):
-        theory.drop_times(task, sizes, scale)
-
-
-@pytest.mark.filterwarnings("ignore:drop_times")
-def test_larger_weights_wait_less():
-    times = [theory.drop_times(one_mode(), (1, 60, 1), scale)[0] for scale in (0.02, 0.09, 0.2)]
-    assert times[0] > times[1] > times[2] > 0
 
 
 @pytest.mark.filterwarnings("ignore:drop_times")

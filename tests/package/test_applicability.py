@@ -41,6 +41,7 @@ def test_draws_scatter_as_expected():
     ]
     assert np.mean(np.array(errors) < expected) >= 0.9
     assert max(errors) > expected / 3
+    assert np.mean(errors) + 2 * np.std(errors) == pytest.approx(expected, rel=1 / 3)
 
 
 def test_every_condition_has_a_case_within_and_one_beyond():

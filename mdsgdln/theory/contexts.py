@@ -110,14 +110,14 @@ def context_preference(
 ) -> Float[np.ndarray, "H C"]:
     """Return how much each hidden neuron prefers each context; the lowest is let go first.
 
-    a_c = wᵀξ_c + uᵀη_c ‖ξ_c‖/‖η_c‖ minus its mean over contexts, with ξ_c = x̄_c − x̄ and
+    π_c = wᵀξ_c + uᵀη_c ‖ξ_c‖/‖η_c‖ minus its mean over contexts, with ξ_c = x̄_c − x̄ and
     η_c = ȳ_c − ȳ: what the mean input and the mean target of context c have beyond their means over
     contexts. Where all contexts have one block F with item mean F̄, it is
     (w_c − w̄) + F̄ᵀ(u_c − ū)/‖F̄‖, twice the neuron's part in the C−1 linear modes of contexts.
 
-    It is a theorem that a keeps its direction and grows as exp (‖F̄‖/C)∫ρ while the neuron is on
-    everywhere, for equal blocks and a residual that permutations of contexts leave as it is, ρ its
-    share of what two contexts differ in. That the contexts with the lowest a_c are those in which
+    It is a theorem that π keeps its direction and grows as exp (‖F̄‖/C)∫r while the neuron is on
+    everywhere, for equal blocks and a residual that permutations of contexts leave as it is, r its
+    share of what two contexts differ in. That the contexts with the lowest π_c are those in which
     the neuron is off in the end is a forecast, best for many neurons and small weights.
 
     Args:

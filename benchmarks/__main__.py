@@ -13,14 +13,13 @@ import sys
 from pathlib import Path
 
 RESULTS = Path(__file__).parent.parent / "book/mdsgdln_book/results/cost.json"
-PARTS = ("training", "routing", "prediction", "sliding", "sweeps", "growth", "chapters")
+PARTS = ("training", "routing", "prediction", "sliding", "sweeps", "growth")
 PRECISIONS = {
     "sliding": ["float64"],
     "sweeps": ["float32"],
     "growth": ["float32"],
-    "chapters": ["float64"],
 }
-ALL_THREADS = ("growth", "chapters")  # not one and two, as they are long
+ALL_THREADS = ("growth",)  # not one and two, as it is long
 
 
 def measure(part: str, threads: int, precision: str) -> None:
@@ -69,4 +68,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
         measure(sys.argv[2], int(sys.argv[3]), sys.argv[4])
     else:
-        main(sys.argv[1:] or [part for part in PARTS if part != "chapters"])  # by name only
+        main(sys.argv[1:] or list(PARTS))

@@ -468,7 +468,7 @@ def test_a_page_loads_little():
     seen = set()
     for page in BOOK.glob("*.md"):
         text = page.read_text(encoding="utf8")
-        places = re.findall(r'(?:\{interactive\} |interactive\.place\(")(\w+)', text)
+        places = re.findall(r'(?:\{interactive\} |interactive\.place\(\s*")(\w+)', text)
         names = {f"{name}.js" for name in places}
         assert sum(sizes[name] for name in names.union(shared)) < 40_000, page.name
         seen |= names

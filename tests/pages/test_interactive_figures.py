@@ -381,10 +381,10 @@ def half_times(figure):
 
 
 def unfolding(figure):
-    number = [each.is_checked() for each in figure.node.locator("input[type=radio]").all()].index(
-        True
-    )
-    name, levels = [("Clusters", 2), ("Tree", 5), ("Ring", 9)][number]
+    data = json.loads(figure.node.locator("script").text_content())
+    chosen = [each.is_checked() for each in figure.node.locator("input[type=radio]").all()]
+    shown = data["structures"][chosen.index(True)]
+    name, levels = shown["name"].capitalize(), len(shown["halfTimes"])
     (done, count), time = half_times(figure), figure["time"]
     assert count == levels
     said = f"{done} of {count}" if done < count else f"all {done}"

@@ -112,8 +112,11 @@ def sides(weights, task, contexts) -> tuple[np.ndarray, ...]:
 
 def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
     """Return what might tell which contexts are let go, (H, C) each, in the order of FORECASTS."""
-    preference = theory.context_preference(network, weights, task, contexts)
-    _, _, incoming, outgoing = sides(weights, task, contexts)
+    first, second = map(np.asarray, weights)
+    preference, incoming, outgoing = (
+        theory.context_preference(network, some, task, contexts)
+        for some in (weights, [first, 0 * second], [0 * first, second])
+    )
     at_first = np.asarray(weights[0] @ task.inputs) > 0
     items_on = at_first.reshape(*preference.shape, -1).mean(axis=2)
     return [preference, incoming, outgoing, items_on, np.roll(preference, 1, axis=0)]
@@ -147,11 +150,13 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
     batch_size = task.num_samples // 4 if how == "minibatches" else None
     scores, found = forecasts(network, weights, task, numbers), []
     for now in trained(network, weights, task, batch_size):
-        share, (off, mass) = active(now, task, contexts), let_go(now, task, contexts)
+        share, mass = active(now, task, contexts), np.asarray(discovery.importance(*now))
+        rules = off_by_rule(share)
+        off = rules["at most half"]
         chance = [1 / comb(contexts, int(number)) for number in off.sum(axis=1)]
         found.append(
             {
-                "shares": [shares(rule, mass) for rule in off_by_rule(share).values()],
+                "shares": [shares(rule, mass) for rule in rules.values()],
                 "half": np.average((share == 0.5).any(axis=1), weights=mass),
                 "recovered": [recovered(score, off, mass) for score in scores],
                 "chance": np.average(chance, weights=mass * partly(off)),

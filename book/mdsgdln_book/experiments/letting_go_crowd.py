@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import statistics, sweeps
+from mdsgdln import discovery, statistics, sweeps
 from mdsgdln_book.experiments import letting_go
 from mdsgdln_book.experiments.letting_go import CHUNK, LEFT, SUM_STEP
 from mdsgdln_book.experiments.published import NUM_ITEMS
@@ -83,8 +83,8 @@ def in_a_crowd(weights, scale, task, block, num_contexts: int, without: str = ""
     """Yield neurons' weights when each of LEFT remains of the loss that ``follow`` has."""
     parts, neurons = levels(task, block), tuple(weights)
     linear = linear_network(task, len(weights[0]), scale)
-    start, steps = float(np.sum(np.square(task.targets))) / (2 * task.num_samples), 0
-    loss = start
+    loss = start = float(np.sum(np.square(task.targets))) / (2 * task.num_samples)
+    steps = 0
     for left in LEFT:
         while loss > left * start and steps < MOST:
             neurons, linear, loss = follow(neurons, linear, task, parts, num_contexts, without)
@@ -101,12 +101,14 @@ def experiment(case: str, contexts: int, items: int, size: str, without: str, se
     block, scale = letting_go.blocks(case, contexts, seed, items)[0], letting_go.SIZES[size][1]
     crowd = in_a_crowd(weights, scale, task, block, contexts, without)
     results: dict[str, list] = {"trained": [], "crowd": [], "same": []}
-    for true, forecast in zip(letting_go.trained(network, weights, task), crowd, strict=True):
-        for name, now in (("trained", true), ("crowd", forecast)):
-            _, mass = letting_go.let_go(now, task, contexts)
-            rules = letting_go.off_by_rule(letting_go.active(now, task, contexts)).values()
-            results[name].append([letting_go.shares(off, mass) for off in rules])
-        (off, mass), (other, _) = (letting_go.let_go(w, task, contexts) for w in (true, forecast))
+    for pair in zip(letting_go.trained(network, weights, task), crowd, strict=True):
+        found = []
+        for name, now in zip(("trained", "crowd"), pair, strict=True):
+            rules = letting_go.off_by_rule(letting_go.active(now, task, contexts))
+            mass = np.asarray(discovery.importance(*now))
+            results[name].append([letting_go.shares(off, mass) for off in rules.values()])
+            found.append((rules["at most half"], mass))
+        (off, mass), (other, _) = found
         same = (off == other).all(axis=1)
         results["same"].append(np.average(same, weights=mass * letting_go.partly(off)))
     return {name: np.array(values) for name, values in results.items()}

@@ -38,11 +38,15 @@ def with_decay(network, weights, task):
     return training.loss(network, weights, task) + 0.15 * sum((w**2).sum() for w in weights)
 
 
-@pytest.mark.parametrize("every", [None, 1, 3, 5, 50])
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"loss": with_decay}, {"batch_size": 4, "key": KEY}],
-    ids=["descent", "decay", "a batch of all samples"],
+    ("options", "every"),
+    [
+        ({}, None),
+        ({}, 1),
+        ({}, 5),  # divides the steps
+        ({"loss": with_decay}, 3),
+        ({"batch_size": 4, "key": KEY}, 50),  # all samples; more than the steps
+    ],
 )
 def test_descent_is_the_loop_written_out_and_observation_does_not_change_it(options, every):
     if every is not None:
@@ -116,13 +120,6 @@ def test_small_batches_follow_the_gradient_of_their_samples_each_once_an_epoch()
         run = train(NETWORK, WEIGHTS, TASK, 0.05, 7, **options)
         close(run.weights[0], weights[0], atol=1e-12)
         assert run.losses[0] == pytest.approx(by_hand(1)[0][0])
-
-
-def test_runs_of_one_shape_compile_once():
-    train(NETWORK, WEIGHTS, TASK, 0.05, 20)
-    before = training._scan._cache_size()
-    train(NETWORK, [2 * w for w in WEIGHTS], TASK, 0.01, 20)
-    assert training._scan._cache_size() == before
 
 
 FACTOR = 1.0  # a test below changes it

@@ -72,9 +72,8 @@ def test_faces_are_exact_in_single_precision():
 # Condition (C) ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_climb_is_the_steepest_direction(seed):
-    task, angles = random_task(seed, 2, 6), np.linspace(0, 2 * np.pi, 721)
+def test_climb_is_the_steepest_direction():
+    task, angles = random_task(0, 2, 6), np.linspace(0, 2 * np.pi, 721)
     found = theory.candidates(task)
     assert any(c.climb > 0.01 and c.boundary.any() for c in found)
     for candidate in found:

@@ -78,12 +78,11 @@ def test_closed_form_is_the_limit_of_training_on_the_final_residual(num_contexts
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.1)
 
 
-@pytest.mark.parametrize("start", [1e-2, 2.55e-9, 1e-15])
-def test_race_reduction_from_any_start(start):
+def test_race_reduction_from_a_tiny_start():
     task = tasks.contextual(3)
     network = networks.contextual_pathways(task, 3, 2, 2)
     times = 0.001 * task.num_samples * np.arange(0, 16_000, 40)
-    losses = theory.pathway_race(network, task, start, times).losses
+    losses = theory.pathway_race(network, task, 1e-15, times).losses
     power = float(jnp.sum(task.targets**2)) / (2 * task.num_samples)
     assert losses[0] == pytest.approx(power, rel=0.05)
     assert losses[-1] < 0.25 * power and (jnp.diff(losses) < 1e-9).all()

@@ -14,7 +14,6 @@ mpl.use("Agg")
 
 CONTEXTS = gates.context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
 FOUR = gates.context_gates(4, 4, [range(4), (0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)])
-SINGLES = np.eye(4, dtype=int)
 PAIRS = np.array([[1, 1, 0, 0], [0, 0, 1, 1]])
 
 
@@ -30,7 +29,7 @@ def recorded(planted, flipped, neurons=60, seed=0):
 
 
 @pytest.mark.filterwarnings("ignore:discover. .* conditions")
-@pytest.mark.parametrize("planted", [CONTEXTS, FOUR, SINGLES, PAIRS, CONTEXTS[:1]])
+@pytest.mark.parametrize("planted", [CONTEXTS, PAIRS, CONTEXTS[:1]])
 def test_planted_gates_are_found_without_their_number_the_largest_first(planted):
     for flipped in (0.0, 0.05):
         found = discovery.discover(recorded(planted, flipped))
@@ -147,7 +146,7 @@ def test_eight_conditions_have_the_patterns_that_one_can_count():
     assert as_set(discovery.discover(activity)) == as_set(often)
 
 
-@pytest.mark.parametrize("kind", ["ring", "plane", "half-waves", "arcs"])
+@pytest.mark.parametrize("kind", ["ring", "plane", "arcs"])
 def test_tuning_curves_manifolds_and_noise_have_no_kinds(kind):
     """Arcs of the last, closed curve repeat, but hardly farther apart than surrogates."""
     rng, place = np.random.default_rng(571 if kind == "arcs" else 10), np.arange(24) / 24
@@ -155,7 +154,6 @@ def test_tuning_curves_manifolds_and_noise_have_no_kinds(kind):
     rates = {
         "ring": lambda: np.exp(3 * np.cos(angle - 2 * np.pi * rng.random((150, 1)))) - 3,
         "plane": lambda: 8 * rng.standard_normal((150, 2)) @ rng.standard_normal((2, 24)),
-        "half-waves": lambda: 10 * rng.standard_normal((150, 24)),
         "arcs": lambda: (
             12
             * (

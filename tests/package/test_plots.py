@@ -47,9 +47,9 @@ def nodes_of(figure):
     return [box.get_window_extent() for box in boxes]
 
 
-@pytest.mark.parametrize("styled", [False, True])
-@pytest.mark.parametrize("num_pathways", [2, 7])
-@pytest.mark.parametrize("width", [None, 3.0])
+@pytest.mark.parametrize(
+    ("styled", "num_pathways", "width"), [(False, 7, None), (True, 7, 3.0), (True, 2, 3.0)]
+)
 def test_nodes_do_not_collide(styled, num_pathways, width):
     mpl.rcdefaults()
     if styled:

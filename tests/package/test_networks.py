@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 from mdsgdln import training
 from mdsgdln.gates import context_gates
 from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, pathways
-from mdsgdln.networks.network import _gaussian
 from mdsgdln.tasks import Task
 
 KEY = jax.random.key(0)
@@ -34,13 +33,18 @@ def test_linear_and_relu_are_matrix_products_and_relu_is_itself_under_its_own_ga
     close(LinearNetwork((3, 2)).apply([whole], TASK.inputs), whole @ TASK.inputs)
 
 
-@pytest.mark.parametrize("shapes", [[(1, 1)], [(7, 3), (2, 7)], [(40, 26), (3, 40), (2, 3)] * 4])
-def test_initial_weights_are_the_numbers_that_jax_draws(shapes):
-    keys = jax.random.split(KEY, len(shapes))
-    expected = [2.0 * jax.random.normal(*each) for each in zip(keys, shapes, strict=True)]
-    for draw in (_gaussian, jax.jit(_gaussian, static_argnums=1)):
-        found = draw(KEY, tuple(shapes), [2.0] * len(shapes))
-        jax.tree.map(equal, found, expected)
+@pytest.mark.parametrize("kind", [LinearNetwork, ReLUNetwork, GatedNetwork])
+def test_initial_weights_are_the_numbers_that_jax_draws(kind):
+    shapes = [(40, 26), (3, 40)]
+    sizes, edges = {"x": 26, "h": 40, "y": 3}, [("x", "h"), ("h", "y")]
+    network = kind(sizes, edges) if kind is GatedNetwork else kind((26, 40, 3))
+    drawn = zip(jax.random.split(KEY, 2), shapes, (2.0, 0.5), strict=True)
+    expected = [scale * jax.random.normal(key, shape) for key, shape, scale in drawn]
+    for init in (network.init, jax.jit(network.init)):
+        weights = init(KEY, [2.0, 0.5])
+        found = [weights[edge] for edge in edges] if kind is GatedNetwork else weights
+        for one, other in zip(found, expected, strict=True):
+            equal(one, other)
 
 
 def test_orthogonal_weights_have_one_singular_value():
@@ -49,16 +53,6 @@ def test_orthogonal_weights_have_one_singular_value():
     assert sorted(weight.shape for weight in weights) == [(2, 5), (5, 3)]
     for weight in weights:
         close(jnp.linalg.svd(weight, compute_uv=False), 0.3)
-
-
-@pytest.mark.parametrize("kind", [LinearNetwork, ReLUNetwork, GatedNetwork])
-def test_a_million_weights_have_the_standard_deviation_to_half_a_percent(kind):
-    if kind is GatedNetwork:
-        (weight,) = GatedNetwork({"x": 1000, "y": 1000}, [("x", "y")]).init(KEY, 0.3).values()
-    else:
-        (weight,) = kind((1000, 1000)).init(KEY, 0.3)
-    assert weight.std() == pytest.approx(0.3, rel=0.005)
-    assert weight.mean() == pytest.approx(0, abs=0.002)
 
 
 def test_gated_forward_pass_of_a_graph_with_skip_edge_and_two_ends():

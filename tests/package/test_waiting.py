@@ -115,11 +115,8 @@ def test_it_warns_of_its_limits(task, sizes, scale, words):
 def test_it_refuses_what_is_learned_at_the_start(widths):
     """Where the strength of random weights is typically half the final one."""
     sizes, task = (1, *widths, 1), one_mode()
-    product = networks.LinearNetwork(sizes).apply
-    drawn = [
-        product(networks.LinearNetwork(sizes).init(jax.random.key(seed), 1.0), jnp.eye(1)).item()
-        for seed in range(400)
-    ]
+    network, keys = networks.LinearNetwork(sizes), jax.random.split(jax.random.key(0), 400)
+    drawn = jax.vmap(lambda key: network.apply(network.init(key, 1.0), jnp.eye(1)))(keys)
     limit = (0.5 / np.std(drawn)) ** (1 / (len(widths) + 1))  # σ, as outputs grow with σ^L
     assert theory.drop_times(task, sizes, 0.9 * limit) > 0
     for scale in (1.1 * limit, 10.0):

@@ -124,20 +124,25 @@ def test_wheels_hold_their_package_and_no_other(wheels):
         assert wheel.stat().st_size <= LARGEST[name]
 
 
-def test_installed_copies_work_without_the_clone(wheels, tmp_path):
-    target, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
-    elsewhere.mkdir()
+@pytest.fixture(scope="module")
+def installed(wheels, tmp_path_factory):
+    """A folder in which both packages are installed."""
+    target = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
     subprocess.run([*pip, "--target", str(target), *map(str, wheels.values())], check=True)
+    return target
+
+
+def test_installed_copies_work_without_the_clone(installed, tmp_path):
     used = subprocess.run(
         [sys.executable, "-c", USE],
-        cwd=elsewhere,
-        env=os.environ | {"PYTHONPATH": str(target)},
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
     )
     assert used.returncode == 0, used.stderr
-    assert all(line.startswith(str(target)) for line in used.stdout.splitlines())
+    assert all(line.startswith(str(installed)) for line in used.stdout.splitlines())
 
 
 # What a user's own checks are told: joblib has no types, and Dask's cluster half of them.
@@ -150,10 +155,7 @@ ignore_missing_imports = True
 """
 
 
-def test_users_scripts_are_strictly_typed_against_the_installed_package(wheels, tmp_path):
-    target = tmp_path / "site"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run([*pip, "--target", str(target), str(wheels["mdsgdln"])], check=True)
+def test_users_scripts_are_strictly_typed_against_the_installed_package(installed, tmp_path):
     for script in (ROOT / "tests/jobs").glob("*.py"):
         shutil.copy(script, tmp_path)
     (tmp_path / "mypy.ini").write_text(MYPY)
@@ -162,7 +164,7 @@ def test_users_scripts_are_strictly_typed_against_the_installed_package(wheels, 
     checked = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", *cache, *scripts],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(target)},
+        env=os.environ | {"PYTHONPATH": str(installed)},
         capture_output=True,
         text=True,
     )

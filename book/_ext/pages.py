@@ -21,6 +21,23 @@ PATH = re.compile(r'(?<= d=")[^"]+')
 DIGITS = re.compile(r"(\.\d\d)\d+")
 # Maps of scripts, translations, and icons as scripts: the style sheet has them as a font.
 UNREAD = ("_static/**/*.map", "_static/locales/**/*", "_static/vendor/fontawesome/**/js/*")
+# Pages of version 1.0 that another one has taken in, whose addresses lead there.
+TAKEN_IN = {
+    "alignment": "deep_linear",
+    "formulas": "notation",
+    "initialisation": "routing",
+    "neurons": "finding_gates",
+    "noise": "assumptions",
+    "other_theories": "from_the_task",
+    "relu_curve": "no_fit",
+    "scaling": "status",
+    "sliding_gates": "exact_reln",
+}
+LEADING = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>This page has moved</title>
+<meta http-equiv="Refresh" content="0; url={0}.html"><link rel="canonical" href="{0}.html"></head>
+<body><p>This page is now part of <a href="{0}.html">another one</a>.</p></body></html>
+"""
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
 
 
@@ -210,7 +227,15 @@ MENDS = (
 def repair_site(app, exception) -> None:
     """Mend the site that was built."""
     if exception is None and app.builder.format == "html":
+        lead_on(Path(app.outdir) / "book")
         repair(Path(app.outdir))
+
+
+def lead_on(folder: Path) -> None:
+    """Let the addresses of pages that are no more lead to those that took them in."""
+    for old, new in TAKEN_IN.items():
+        if (folder / f"{new}.html").exists():
+            (folder / f"{old}.html").write_text(LEADING.format(new), encoding="utf8")
 
 
 def line(title: str, book: str, author: str, year: str) -> str:

@@ -223,3 +223,12 @@ def test_a_bare_build_mends_its_pages_and_mending_again_changes_nothing(site):
 def test_a_page_has_to_be_known():
     with pytest.raises(SystemExit, match="expected one of .*semantic.*; got semantics"):
         build_command.main("semantics")
+
+
+def test_addresses_of_pages_that_are_no_more_lead_to_others(tmp_path):
+    chapters = {path.stem for path in BOOK.glob("*.md")}
+    assert not chapters & set(pages.TAKEN_IN) and set(pages.TAKEN_IN.values()) <= chapters
+    (tmp_path / "notation.html").touch()
+    pages.lead_on(tmp_path)
+    (moved,) = set(tmp_path.glob("*.html")) - {tmp_path / "notation.html"}
+    assert moved.name == "formulas.html" and 'url=notation.html"' in moved.read_text()

@@ -396,7 +396,7 @@ FIGURES = {
     modes: "deep_linear", phase: "deep_linear", curves: "alignment", pathways: "gated_networks",
     race: "xor", contexts: "more_contexts", gate: "which_gates", gating: "which_gates",
     clusters: "finding_gates", timeline: "race_law", unfolding: "semantic", imitation: "start",
-    routes: "sharing", sliding: "sliding_gates", letting: "letting_go",
+    routes: "sharing", sliding: "exactness", letting: "letting_go",
 }  # fmt: skip
 
 

@@ -393,7 +393,7 @@ def unfolding(figure):
 
 
 FIGURES = {
-    modes: "deep_linear", phase: "deep_linear", curves: "alignment", pathways: "gated_networks",
+    modes: "deep_linear", phase: "deep_linear", curves: "race_or_lazy", pathways: "gated_networks",
     race: "xor", contexts: "more_contexts", gate: "which_gates", gating: "which_gates",
     clusters: "finding_gates", timeline: "race_law", unfolding: "semantic", imitation: "start",
     routes: "sharing", sliding: "exactness", letting: "letting_go",

@@ -59,13 +59,13 @@ tables: $(READY)
 reproduce: $(READY)
 	$(BIN)/python -m _ext.reproduction all --tables $(TABLE) --chapters $(CHAPTER)
 
-# All that the status page and the page on many runs have measured, on a machine that does nothing else:
-# about forty minutes. What these pages print is then another reference. PART="training" takes this only.
+# All that the page on what it takes has measured, on a machine that does nothing else:
+# about forty minutes. What this page prints is then another reference. PART="training" takes this only.
 bench: export JAX_ENABLE_COMPILATION_CACHE = false
 bench: $(READY)
 	$(BIN)/python benchmarks $(PART)
 ifndef PART
-	$(MAKE) references CHAPTER="scaling status"
+	$(MAKE) references CHAPTER="status"
 endif
 
 # Every page of the built site in the system's Chromium or Chrome, the network cut off.

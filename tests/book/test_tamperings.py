@@ -23,7 +23,7 @@ pytestmark = pytest.mark.nightly
 PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 NBVAL = ("--nbval", "--nbval-current-env", "--nbval-cell-timeout=60")
 COMPARED = (*PYTEST, *NBVAL, "tests/references/hyperparameters.ipynb")
-TABLE, OF_TABLE = "samples_alone", "which_gates"  # six rows; a chapter that prints them
+TABLE, OF_TABLE = "samples_alone", "more_contexts"  # six rows; a chapter that prints them
 
 
 class Tampering(NamedTuple):

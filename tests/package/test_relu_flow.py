@@ -307,6 +307,8 @@ def test_events_lead_from_state_to_state():
             assert now[neuron, sample] == old
             now[neuron, sample] = new
         assert (now == states).all()
+    repeats = flow.events().diff()[["neuron", "sample"]].ne(0)
+    assert repeats.any(axis=None)
 
 
 def test_turned_inputs_with_more_of_them_than_samples_change_nothing():

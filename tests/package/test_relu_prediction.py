@@ -60,6 +60,12 @@ def test_merged_neurons_learn_alike_while_the_gate_stays():
     close(merged_end, end, rtol=0, atol=1e-12)
 
 
+def test_one_direction_becomes_one_neuron():
+    z = np.outer([1.0, 2.0, 3.0], one_gate(1)[0])
+    few, _ = merge(z, INPUTS, 0.0, 0.9)
+    close(few, np.sqrt(14) * one_gate(1), rtol=1e-12)
+
+
 def test_small_directions_are_left_out():
     z = one_gate() / 10
     exact, _ = merge(z, INPUTS, 0.0, 0.5)

@@ -1,11 +1,11 @@
-"""What might make ReLU networks less mixed: costs, noise, blocks, slowness; and few neurons."""
+"""What might make ReLU networks less mixed: costs, noise, blocks, slowness."""
 
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import discovery, networks, reln, statistics, sweeps, tasks, training
+from mdsgdln import discovery, networks, statistics, sweeps, tasks
 from mdsgdln_book.tables import Table
 
 NUM_ITEMS, NUM_CONTEXTS, HIDDEN = 8, 3, 200
@@ -131,33 +131,8 @@ def effective(weights, inputs):
     return numbers
 
 
-def of_width(hidden: int, seed: int) -> dict:
-    """Return what is left of the loss, and the deviation of the all-but-one network.
-
-    The gated network has as many neurons in all, at least one per pathway.
-    """
-    num_steps, sum_step = 1250, 0.008  # on the summed loss: eight times the step of MHS App. H
-    task = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS)
-    relu = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
-    width = max(hidden // (NUM_CONTEXTS + 1), 1)
-    gated = networks.contextual_pathways(task, NUM_CONTEXTS, NUM_CONTEXTS - 1, width)
-    keys = jax.random.split(jax.random.key(seed))
-    rate = sum_step * task.num_samples
-    curve, other = (
-        training.train(network, network.init(key, SCALE), task, rate, num_steps).losses
-        for network, key in zip((relu, gated), keys, strict=True)
-    )
-    return {  # narrow networks do not learn everything
-        "left": curve[-1] / curve[0],
-        "deviation": reln.deviation(other, curve, learned=None),
-    }
-
-
 TABLES = {
     "neurons_mechanisms": Table(
         under_mechanism, sweeps.grid(mechanism=list(LEVELS), level=range(5), seed=range(5))
-    ),
-    "neurons_width": Table(
-        of_width, sweeps.grid(hidden=[8, 16, 24, 32, 48, 64, 128, 256, 512, 2000], seed=range(5))
     ),
 }

@@ -1,4 +1,4 @@
-"""Theories of a ReLU network with one hidden layer, side by side; balanced linear networks.
+"""Theories of a ReLU network with one hidden layer, side by side.
 
 A neuron is z = (w, u), input and output weights, a row of (H, N_in + N_out). Tasks go by name as in
 ``first_drop``.
@@ -237,62 +237,6 @@ def compare(task: str) -> dict:
         results |= {f"{name}_curve": reln.deviation(curve, losses), f"{name}_half": late}
     jumps, _ = alternating_flows(data, z, TINY, step, np.inf, most=1)
     return results | {"first": jumps[0] / np.log(1 / TINY), "rate": found[0].rate}
-
-
-# Balanced linear networks ----------------------------------------------------------------------
-
-
-def balanced_start(rng, num_hidden: int, task, scale: float, imbalance: float):
-    """Return W₁ (H, N_in) and W₂ (N_out, H) with W₁W₁ᵀ − W₂ᵀW₂ = λI.
-
-    The layer with the smaller weights is Gaussian; the other has a root of its square plus |λ|. It
-    needs H directions: H ≤ N_in for λ > 0, H ≤ N_out for λ < 0.
-    """
-    sizes = len(task.inputs), len(task.targets)
-    small, large = sizes[::-1] if imbalance >= 0 else sizes
-    first = scale * rng.normal(size=(num_hidden, small))
-    values, vectors = np.linalg.eigh(first @ first.T + abs(imbalance) * np.eye(num_hidden))
-    basis, _ = np.linalg.qr(rng.normal(size=(large, num_hidden)))
-    second = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T @ basis.T
-    return (second, first.T) if imbalance >= 0 else (first, second.T)
-
-
-def exact_maps(task, first, second, times) -> np.ndarray:
-    """Return W₂W₁ at rising times, (T, N_out, N_in), for Σ^x = dI and λ-balanced layers.
-
-    Q = √d [W₁ᵀ; W₂] obeys Q̇ = FQ − ½QQᵀQ with F = [[½dλ, Σᵀ], [Σ, −½dλ]], so that
-    QQᵀ = e^{Ft} Q₀ C⁻¹ Q₀ᵀ e^{Ft}, C = I + Q₀ᵀ ∫₀ᵗ e^{2Fs} ds Q₀. Over a long time C mixes strong
-    modes with weak ones, which rounding loses. So it is used for short times in turn: any root of
-    QQᵀ serves as the next Q₀, such as e^{Ft} Q₀ L⁻ᵀ with C = LLᵀ.
-    """
-    correlations = np.asarray(task.targets @ task.inputs.T) / task.num_samples
-    variance = np.sum(np.asarray(task.inputs) ** 2) / task.inputs.size  # d
-    num_in = len(task.inputs)
-    imbalance = variance * np.trace(first @ first.T - second.T @ second) / len(first)
-    matrix = np.diag(np.repeat([imbalance / 2, -imbalance / 2], [num_in, len(second)]))
-    matrix[num_in:, :num_in], matrix[:num_in, num_in:] = correlations, correlations.T
-    rates, basis = np.linalg.eigh(matrix)
-    root = np.sqrt(variance) * basis.T @ np.concatenate([first.T, second])
-    slow = np.abs(rates) < 1e-12
-    maps, now = [], 0.0
-    for time in times:
-        parts = int(np.ceil((time - now) * np.abs(rates).max() / 2))
-        for _ in range(parts):
-            step = (time - now) / parts
-            integral = np.expm1(2 * rates * step) / np.where(slow, 1, 2 * rates)
-            integral = np.where(slow, step, integral)
-            held = np.eye(root.shape[1]) + root.T @ (integral[:, None] * root)
-            grown = np.exp(rates * step)[:, None] * root
-            root = np.linalg.solve(np.linalg.cholesky(held), grown.T).T
-        now = time
-        whole = basis @ root
-        maps.append(whole[num_in:] @ whole[:num_in].T / variance)
-    return np.array(maps)
-
-
-def map_losses(task, maps) -> np.ndarray:
-    """Return the loss of each of several linear maps."""
-    return np.sum((task.targets - maps @ task.inputs) ** 2, axis=(1, 2)) / (2 * task.num_samples)
 
 
 TABLES = {"other_theories": Table(compare, sweeps.grid(task=TASKS), row=0)}

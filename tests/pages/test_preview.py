@@ -27,12 +27,12 @@ def test_a_claims_mark_tells_bound_and_value(start):
 
 def test_a_name_in_code_leads_to_its_documentation(page, address):
     page.goto(f"{address}/book/gated_networks.html")
-    name = page.locator("a.code-name[href$='mdsgdln.networks.GatedNetwork']:visible").first
+    name = page.locator("a.code-name[href$='mdsgdln.networks.pathways']:visible").first
     name.focus()
     page.wait_for_selector("#preview:visible")
-    assert "sizes" in page.locator("#preview").inner_text()
+    assert "num_hidden" in page.locator("#preview").inner_text()
     name.click()
-    page.wait_for_url("**/api.html#mdsgdln.networks.GatedNetwork")
+    page.wait_for_url("**/api.html#mdsgdln.networks.pathways")
     assert not page.problems
 
 

@@ -461,7 +461,7 @@ def test_cells_by_keyboard(open_figure, check, kind):
     for choice in range(max(1, choices.count())):
         if choices.count():
             choices.nth(choice).check()
-        for cell in rng.integers(cells.count(), size=30 if kind == "cell" else 12):
+        for cell in rng.integers(cells.count(), size=12 if kind == "cell" else 6):
             before = figure.cells(kind)
             cells.nth(int(cell)).focus()
             cells.nth(int(cell)).press("Space")

@@ -50,9 +50,9 @@ def setting(case: str, num_contexts: int, size: str, seed: int, num_items: int =
     return network, network.init(jax.random.key(seed), scale), task, contexts
 
 
-def trained(network, weights, task, batch_size: int | None = None) -> Iterator[list]:
+def trained(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
     """Yield the weights when each of LEFT remains of the loss at the start."""
-    start, rate, chunks = training.loss(network, weights, task), SUM_STEP * task.num_samples, 0
+    start, rate, chunks = training.loss(network, weights, task), step * task.num_samples, 0
     for left in LEFT:
         while training.loss(network, weights, task) > left * start:
             batches = {"batch_size": batch_size, "key": jax.random.key(chunks)}
@@ -68,7 +68,11 @@ def active(weights, task, num_contexts: int) -> np.ndarray:
     Active is what responds by 1 % of the neuron's largest response: what slides on the boundary of
     an item is within rounding of 0, on either side.
     """
-    hidden = np.asarray(weights[0] @ task.inputs)
+    return share_of_items(np.asarray(weights[0] @ task.inputs), num_contexts)
+
+
+def share_of_items(hidden: np.ndarray, num_contexts: int) -> np.ndarray:
+    """Return the same of a layer's activity (H, P), samples in the order of contexts."""
     on = hidden > 0.01 * np.maximum(hidden.max(axis=1, keepdims=True), 0)
     return on.reshape(len(on), num_contexts, -1).mean(axis=2)
 

@@ -1,0 +1,76 @@
+"""Letting go with two hidden layers, and with images as items."""
+
+import jax
+import numpy as np
+from sklearn.datasets import load_digits
+
+from mdsgdln import discovery, networks, sweeps, tasks
+from mdsgdln_book.experiments import letting_go
+from mdsgdln_book.tables import Table
+
+CONTEXTS = 3
+WIDTH, DEEP_SCALE = 154, 1e-3  # of two hidden layers
+IMAGES, DIGITS_SCALE, DIGITS_STEP = 100, 1e-3, 5e-4
+
+
+def digits(seed: int) -> tasks.Task:
+    """Return random images, each in every context, which asks for six features of its digit.
+
+    Inputs are 64 centred pixels, on average of length 1, over a one-hot context. Each of the ten
+    digits has six binary features in every context and six that all contexts share.
+    """
+    generator, data = np.random.default_rng(seed), load_digits()
+    chosen = generator.permutation(len(data.data))[:IMAGES]
+    images, classes = data.data[chosen] - data.data[chosen].mean(axis=0), data.target[chosen]
+    images /= np.linalg.norm(images, axis=1).mean()
+    common, *own = generator.integers(0, 2, (CONTEXTS + 1, 6, 10))[:, :, classes].astype(float)
+    inputs = [np.tile(images.T, CONTEXTS), np.repeat(np.eye(CONTEXTS), IMAGES, axis=1)]
+    targets = [np.kron(np.eye(CONTEXTS)[c], block) for c, block in enumerate(own)]
+    return tasks.Task(np.vstack(inputs), np.vstack([np.tile(common, CONTEXTS), *targets]))
+
+
+def forecast(incoming, outgoing, data, task, after) -> dict:
+    """What the initial weights of one hidden layer tell about the contexts that it lets go.
+
+    ``data`` (N, P) is what the layer sees initially, ``outgoing`` leads to the outputs, ``after``
+    are the layer's activity (H, P) and the weights into and out of it after training.
+    """
+    seen = tasks.Task(data, task.targets)
+    layer = networks.ReLUNetwork((len(data), len(incoming), len(task.targets)))
+    numbers = np.repeat(np.arange(CONTEXTS), task.num_samples // CONTEXTS)
+    scores = letting_go.forecasts(layer, [incoming, outgoing], seen, numbers)
+    activity, *weights = after
+    share = letting_go.share_of_items(np.asarray(activity), CONTEXTS)
+    off = letting_go.off_by_rule(share)["at most half"]
+    mass = np.asarray(discovery.importance(*weights))
+    return {
+        "recovered": [letting_go.recovered(score, off, mass) for score in scores],
+        "contextual": np.average(letting_go.partly(off), weights=mass),
+    }
+
+
+def experiment(case: str, seed: int) -> dict:
+    """Train until 1 % of the loss is left; what FORECASTS have ``recovered``, a row for each layer.
+
+    ``contextual`` is the share of a layer's weight that is off in one or two of the contexts.
+    """
+    if case == "digits":
+        task, sizes, scale, step = digits(seed), (300,), DIGITS_SCALE, DIGITS_STEP
+    else:
+        task = tasks.contextual(CONTEXTS, 8)
+        sizes, scale, step = (WIDTH, WIDTH), DEEP_SCALE, letting_go.SUM_STEP
+    network = networks.ReLUNetwork((len(task.inputs), *sizes, len(task.targets)))
+    start = network.init(jax.random.key(seed), scale)
+    *_, end = letting_go.trained(network, start, task, step=step)
+    before, after = (network.activations(weights, task.inputs) for weights in (start, end))
+    found = []
+    for layer in range(len(sizes)):
+        outgoing = start[-1] if layer + 1 == len(sizes) else start[-1] @ start[-2]
+        data = before[layer - 1] if layer else task.inputs
+        learned = after[layer], end[layer], end[layer + 1]
+        found.append(forecast(start[layer], outgoing, data, task, learned))
+    return {name: np.array([of_layer[name] for of_layer in found]) for name in found[0]}
+
+
+CASES = ["two hidden layers", "digits"]
+TABLES = {"letting_go_further": Table(experiment, sweeps.grid(case=CASES, seed=range(3, 8)), row=0)}

@@ -1,0 +1,251 @@
+"""A race of attention, which reads labels in context, with a look-up table, which keeps them.
+
+Classes have unit vectors x_k and labels y_k = ±1. The class of the query stands B times among N
+tokens; with probability p a sequence has labels of its own. Two pathways of one gated network stand
+for both, with rates s_C ≈ (B/N)‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K − 1/(KD), and s_W = (1 − p)/√K.
+"""
+
+from functools import cache, partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy import optimize
+
+from mdsgdln import networks, sweeps, theory, training
+from mdsgdln.tasks import Task
+from mdsgdln_book.experiments.attention import (
+    HEADS,
+    SCALE,
+    SEQUENCES,
+    Attention,
+    cubic,
+    kept,
+    linear_twin,
+    network,
+    of_moments,
+)
+from mdsgdln_book.tables import Table
+
+STEPS, EVERY = 160, 2  # to the time at which the faster one is half learned; between two records
+QUARTER = 0.25  # of a drop, at which the two are compared
+
+
+class Sequences(NamedTuple):
+    """Sequences of classes with labels, for any probability that labels are drawn anew."""
+
+    vectors: np.ndarray  # of the classes, of unit length, (D, K)
+    labels: np.ndarray  # those to be remembered, (K,)
+    chosen: np.ndarray  # classes of tokens, and last of the query, (N + 1, P)
+    fresh: np.ndarray  # labels of a sequence, if drawn anew, (K, P)
+    chance: np.ndarray  # labels are drawn anew where this is below p, (P,)
+
+    def task(self, p: float) -> Task:
+        """Return the task at a probability p of new labels."""
+        labels = np.where(self.chance < p, self.fresh, self.labels[:, None])
+        y = np.take_along_axis(labels, self.chosen, axis=0)
+        x = self.vectors[:, self.chosen].transpose(1, 0, 2)  # (N + 1, D, P)
+        tokens = np.concatenate([x, y[:, None]], axis=1)[:-1].reshape(-1, len(self.chance))
+        known = np.eye(len(self.labels))[:, self.chosen[-1]]
+        return Task(np.concatenate([tokens, x[-1], known]), y[-1:])
+
+
+def draw(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> Sequences:
+    """Draw sequences of N tokens in which the class of the query, one of K, stands B times.
+
+    Half of the labels are 1. Class vectors in D dimensions are random with Σ y x = 0, unless
+    ``free``.
+    """
+    generator = np.random.default_rng(seed)
+    labels = generator.permutation(np.resize([1.0, -1.0], K))
+    vectors = generator.normal(size=(D, K))
+    for _ in range(1 if free else 200):  # lengths 1 and Σ y x = 0 are met in turn
+        vectors -= 0 if free else np.outer(vectors @ labels, labels) / K
+        vectors /= np.linalg.norm(vectors, axis=0)
+    # A round asks for each class once, with the same steps from it to other tokens. These come in
+    # permutations, so that rounds whose labels are kept show every class beside every other.
+    rounds = SEQUENCES // (2 * K)
+    orders = [generator.permutation(K - 1) + 1 for _ in range(rounds * (N - B) // (K - 1) + 1)]
+    steps = np.concatenate(orders)[: rounds * (N - B)].reshape(rounds, N - B)
+    query = np.tile(np.arange(K), rounds)
+    others = (query + np.repeat(steps, K, axis=0).T) % K
+    chosen = np.concatenate([np.tile(query, (B, 1)), others, query[None]])
+    within = np.concatenate([generator.permutation(K) + 0.5 for _ in range(rounds)])
+    chance = (np.repeat(np.arange(rounds), K) + within / K) / rounds
+    fresh = generator.choice([-1.0, 1.0], (K, len(query)))
+    # Each sequence also occurs with its new labels reversed: what is even in them has no drive.
+    fresh = np.concatenate([fresh, -fresh], axis=1)
+    return Sequences(vectors, labels, np.tile(chosen, 2), fresh, np.tile(chance, 2))
+
+
+def formula(D: int, K: int, N: int, B: int) -> float:
+    """Return p* = 1 − (B/N) √(1 + (K − 1)/D), at which both rates are equal."""
+    return 1 - B / N * np.sqrt(1 + (K - 1) / D)
+
+
+def rates(model: Attention, task: Task) -> np.ndarray:
+    """Return s_C and s_W, the singular values of both pathways."""
+    y, known = np.asarray(task.targets), np.asarray(model.parts(task.inputs)[2])
+    return np.array([np.linalg.norm(x @ y.T) / y.size for x in (cubic(model, task.inputs), known)])
+
+
+PATHWAYS = {"context": ("cubic", "context"), "weights": ("class", "weights")}
+
+
+def two_pathways(model: Attention, task: Task, weights, only: str = "") -> theory.ReducedNetwork:
+    """Return the gated network that stands for attention and look-up table, with their weights.
+
+    One pathway sees the cubic features, one the class. With ``only`` one, the other cannot learn.
+    """
+    features, known = cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
+    few = of_moments(np.concatenate([features, known]), np.asarray(task.targets))
+    sizes = {"cubic": len(features), "class": len(known), "context": HEADS, "weights": HEADS}
+    given = {}
+    layers = linear_twin(weights), map(np.asarray, weights[2:])
+    for (name, edge), (first, second) in zip(PATHWAYS.items(), layers, strict=True):
+        learns = only in ("", name)
+        given |= {edge: learns * first, (name, "output"): learns * second}
+    gated = networks.GatedNetwork(sizes | {"output": 1}, list(given))
+    return theory.exact_reduction(gated, given, few)
+
+
+def losses_of(parts, targets) -> list:
+    """Return the loss of what both answer together, and of what either answers alone."""
+    return [jnp.mean((targets - part) ** 2) / 2 for part in (sum(parts), *parts)]
+
+
+@jax.jit
+def of_system(system: theory.ReducedNetwork) -> list:
+    """Return the losses of both pathways together, and of either alone."""
+    parts = []
+    for source, hidden in PATHWAYS.values():
+        data = system.task.inputs[jnp.array(system.network.graph.node_rows[source])]
+        parts.append(system.weights[hidden, "output"] @ (system.weights[source, hidden] @ data))
+    return losses_of(parts, system.task.targets)
+
+
+@partial(jax.jit, static_argnames="model")
+def of_records(model: Attention, records, inputs, targets) -> list:
+    """Return the losses of a trained network together, of attention and of the table, by record."""
+
+    def one(weights):
+        return losses_of(
+            [part(weights, inputs) for part in (model.in_context, model.in_weights)], targets
+        )
+
+    return jax.lax.map(one, records)
+
+
+def least(model: Attention, task: Task) -> np.ndarray:
+    """Return the least loss of either pathway alone: of cubic features, and of the classes."""
+    found = []
+    for data in (cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])):
+        few = of_moments(data, np.asarray(task.targets))
+        x, y = np.asarray(few.inputs), np.asarray(few.targets)
+        found.append(np.sum((y - y @ np.linalg.pinv(x) @ x) ** 2) / (2 * y.size))
+    return np.array(found)
+
+
+def raced(model: Attention, sequences: Sequences, p: float, seed: int, end: float = 1.25) -> dict:
+    """Train both and predict it: losses, and which part of its own drop each has made.
+
+    ``end`` is in units of the time at which the faster one is half learned.
+    """
+    task, weights = sequences.task(p), model.init(jax.random.key(seed), SCALE)
+    steps = int(STEPS * end)
+    half = np.log(1 / (HEADS * SCALE**2)) / (2 * rates(model, task).max())
+    rate, lowest = end * half / steps, least(model, task)[:, None]
+    times, highest = rate * np.arange(steps)[::EVERY], float(np.mean(task.targets**2)) / 2
+    run = training.train(model, weights, task, rate, steps, observe=kept, every=EVERY)
+    trained = of_records(model, run.observed, task.inputs, task.targets)
+    predicted = two_pathways(model, task, weights).evolve(times, rate, of_system)
+    found = {"times": times, "weights": run.weights}
+    for name, curves in (("trained", trained), ("predicted", predicted)):
+        both, *alone = map(np.asarray, curves)
+        drops = (highest - np.stack(alone)) / (highest - lowest)
+        found |= {f"{name}_losses": both, f"{name}_drops": drops}
+    return found
+
+
+def lead(drops: np.ndarray) -> float:
+    """Return by how much attention leads when one of the two has made a quarter of its drop."""
+    after = int(np.argmax(drops.max(axis=0) >= QUARTER))
+    pair = drops[:, after - 1 : after + 1]
+    if pair.size == 0:
+        raise ValueError("drops: expected one that reaches a quarter, and none that begins there")
+    part = (QUARTER - pair[:, 0].max()) / (pair[:, 1].max() - pair[:, 0].max())
+    return float((1 - part) * (pair[0, 0] - pair[1, 0]) + part * (pair[0, 1] - pair[1, 1]))
+
+
+def flip(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> dict:
+    """Return the p at which both make a quarter of their drop at once: trained, and predicted.
+
+    ``equal`` is the p at which the rates of these very sequences are equal.
+    """
+    sequences, model, middle = draw(D, K, N, B, seed, free), network(D, N, K), formula(D, K, N, B)
+    run = cache(lambda p: raced(model, sequences, p, seed))
+
+    def leading(p, curves):
+        return lead(run(round(p, 3))[f"{curves}_drops"])
+
+    def difference(p):
+        return float(np.subtract(*rates(model, sequences.task(p))))
+
+    ends = max(middle - 0.3, 0.02), min(middle + 0.3, 0.98)
+    trained = optimize.brentq(leading, *ends, args="trained", xtol=0.002)
+    predicted = optimize.newton(leading, trained, args=("predicted",), x1=trained - 0.01, tol=0.002)
+    equal = optimize.brentq(difference, 0.01, 0.99, xtol=0.001)
+    return {"trained": trained, "predicted": predicted, "equal": equal}
+
+
+def course(p: float, B: int, K: int, seed: int) -> dict:
+    """Return losses and drops of a race at D = N = 8, trained and predicted."""
+    sequences, model = draw(8, K, 8, B, seed), network(8, 8, K)
+    found = raced(model, sequences, p, seed, end=2)
+    del found["weights"]
+    return found | {"rates": rates(model, sequences.task(p))}
+
+
+def afterwards(p: float, seed: int) -> dict:
+    """Train for long at D = N = 8, K = 32, B = 2; ``drops`` are those that both have made by then.
+
+    ``unseen`` is how often attention alone has the label of classes that it never saw, and
+    ``table`` how often it is right by chance: what the look-up table would answer.
+    """
+    model = network(8, 8, 32)
+    found = raced(model, draw(8, 32, 8, 2, seed), p, seed, end=5)
+    unseen = draw(8, 32, 8, 2, seed + 100).task(1.0)
+    right = [
+        np.mean(np.sign(part(found["weights"], unseen.inputs)) == np.sign(unseen.targets))
+        for part in (model.in_context, model.in_weights)
+    ]
+    return {"drops": found["trained_drops"], "unseen": right[0], "table": right[1]}
+
+
+def drawn(number: int, seed: int) -> list[tuple]:
+    """Return settings (D, K, N, B) at random, p* between .2 and .85."""
+    generator, found = np.random.default_rng(seed), []
+    while len(found) < number:
+        sizes = [int(generator.integers(*ends)) for ends in ((6, 13), (8, 25), (6, 13), (1, 4))]
+        sizes[1] *= 2  # classes: half of the labels are 1
+        if 0.2 <= formula(*sizes) <= 0.85:
+            found.append(tuple(sizes))
+    return found
+
+
+KNOWN = [(8, 32, 8, 2), (12, 24, 8, 2), (8, 16, 8, 2), (8, 32, 8, 1)]
+DRAWN = drawn(6, 20261125)
+FLIPS = [dict(zip("DKNB", setting, strict=True)) for setting in [*KNOWN, *DRAWN]]
+SEEDS = [1, 2, 3]
+TENTHS = [round(0.1 * number, 1) for number in range(1, 10)]
+TABLES = {
+    "attention_flips": Table(flip, [some | {"seed": seed} for some in FLIPS for seed in SEEDS]),
+    "attention_free": Table(flip, [FLIPS[0] | {"seed": s, "free": True} for s in SEEDS]),
+    "attention_race": Table(
+        course,
+        sweeps.grid(p=TENTHS, B=[1, 2, 3], K=[16, 32, 64], seed=[1])
+        + sweeps.grid(p=[0.3, 0.5], B=[2], K=[32], seed=[2]),
+    ),
+    "attention_after": Table(afterwards, sweeps.grid(p=[0.2], seed=SEEDS)),
+}

@@ -160,7 +160,8 @@ def attend(spectrum: str, scale: float, seed: int) -> dict:
     """Train attention; return its losses beside those of its odd blocks and of block a alone.
 
     ``ratio`` is ‖b‖/‖a‖ when half of the drop is made, and ``sigma_half`` the time of that which
-    follows from σ and the spectrum.
+    follows from σ and the spectrum. ``rho`` is the largest singular value of ⟨y β x_qᵀ⟩ over its
+    norm, in these very sequences.
     """
     task, model = regression(spectrum, seed), network(len(SPECTRA[spectrum]), TOKENS)
     weights, steps = model.init(jax.random.key(seed), scale), STEPS
@@ -177,10 +178,12 @@ def attend(spectrum: str, scale: float, seed: int) -> dict:
     half = half_drop(curves["trained"], times)
     values, keys, *_ = (np.asarray(w)[np.searchsorted(times, half)] for w in run.observed)
     learned = np.einsum("h,hij->ij", values[:, -1], keys[:, :-1])
+    drive = (np.asarray(few.inputs) @ np.asarray(few.targets).T).reshape(model.dims, -1)
     return {name: losses[::EVERY] for name, losses in curves.items()} | {
         "times": times[::EVERY],
         "half": half,
         "sigma_half": half_drop(curves["sigma"], times),
+        "rho": np.linalg.norm(drive, 2) / np.linalg.norm(drive),
         "ratio": np.linalg.norm(values[:, :-1].T @ keys[:, -1]) / np.linalg.norm(learned),
     }
 

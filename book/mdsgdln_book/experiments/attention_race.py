@@ -28,7 +28,7 @@ from mdsgdln_book.experiments.attention import (
 )
 from mdsgdln_book.tables import Table
 
-STEPS, EVERY = 160, 2  # to the time at which the faster one is half learned; between two records
+STEPS, EVERY = 120, 2  # to the time at which the faster one is half learned; between two records
 QUARTER = 0.25  # of a drop, at which the two are compared
 
 
@@ -84,23 +84,39 @@ def formula(D: int, K: int, N: int, B: int) -> float:
     return 1 - B / N * np.sqrt(1 + (K - 1) / D)
 
 
-def rates(model: Attention, task: Task) -> np.ndarray:
-    """Return s_C and s_W, the singular values of both pathways."""
-    y, known = np.asarray(task.targets), np.asarray(model.parts(task.inputs)[2])
-    return np.array([np.linalg.norm(x @ y.T) / y.size for x in (cubic(model, task.inputs), known)])
-
-
 PATHWAYS = {"context": ("cubic", "context"), "weights": ("class", "weights")}
 
 
-def two_pathways(model: Attention, task: Task, weights, only: str = "") -> theory.ReducedNetwork:
+def moments(model: Attention, task: Task) -> Task:
+    """Return few samples with the moments of cubic features, one-hot classes and targets."""
+    features = cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
+    return of_moments(np.concatenate(features), np.asarray(task.targets))
+
+
+def sides(model: Attention, few: Task) -> list[np.ndarray]:
+    """Return the inputs of both pathways: cubic features and classes."""
+    return np.split(np.asarray(few.inputs), [model.dims**2])
+
+
+def rates(model: Attention, few: Task) -> np.ndarray:
+    """Return s_C and s_W, the singular values of both pathways."""
+    y = np.asarray(few.targets)
+    return np.array([np.linalg.norm(x @ y.T) / y.size for x in sides(model, few)])
+
+
+def least(model: Attention, few: Task) -> np.ndarray:
+    """Return the least loss of either pathway alone."""
+    y = np.asarray(few.targets)
+    left = [y - y @ np.linalg.pinv(x) @ x for x in sides(model, few)]
+    return np.array([np.sum(part**2) / (2 * y.size) for part in left])
+
+
+def two_pathways(model: Attention, few: Task, weights, only: str = "") -> theory.ReducedNetwork:
     """Return the gated network that stands for attention and look-up table, with their weights.
 
     One pathway sees the cubic features, one the class. With ``only`` one, the other cannot learn.
     """
-    features, known = cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
-    few = of_moments(np.concatenate([features, known]), np.asarray(task.targets))
-    sizes = {"cubic": len(features), "class": len(known), "context": HEADS, "weights": HEADS}
+    sizes = {"cubic": model.dims**2, "class": model.classes, "context": HEADS, "weights": HEADS}
     given = {}
     layers = linear_twin(weights), map(np.asarray, weights[2:])
     for (name, edge), (first, second) in zip(PATHWAYS.items(), layers, strict=True):
@@ -137,32 +153,27 @@ def of_records(model: Attention, records, inputs, targets) -> list:
     return jax.lax.map(one, records)
 
 
-def least(model: Attention, task: Task) -> np.ndarray:
-    """Return the least loss of either pathway alone: of cubic features, and of the classes."""
-    found = []
-    for data in (cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])):
-        few = of_moments(data, np.asarray(task.targets))
-        x, y = np.asarray(few.inputs), np.asarray(few.targets)
-        found.append(np.sum((y - y @ np.linalg.pinv(x) @ x) ** 2) / (2 * y.size))
-    return np.array(found)
-
-
-def raced(model: Attention, sequences: Sequences, p: float, seed: int, end: float = 1.25) -> dict:
-    """Train both and predict it: losses, and which part of its own drop each has made.
+def raced(
+    model: Attention, sequences: Sequences, p: float, seed: int, end: float, train: bool = True
+) -> dict:
+    """Predict the race, and run it if ``train``: losses, and which part of its drop each has made.
 
     ``end`` is in units of the time at which the faster one is half learned.
     """
     task, weights = sequences.task(p), model.init(jax.random.key(seed), SCALE)
+    few = moments(model, task)
     steps = int(STEPS * end)
-    half = np.log(1 / (HEADS * SCALE**2)) / (2 * rates(model, task).max())
-    rate, lowest = end * half / steps, least(model, task)[:, None]
-    times, highest = rate * np.arange(steps)[::EVERY], float(np.mean(task.targets**2)) / 2
-    run = training.train(model, weights, task, rate, steps, observe=kept, every=EVERY)
-    trained = of_records(model, run.observed, task.inputs, task.targets)
-    predicted = two_pathways(model, task, weights).evolve(times, rate, of_system)
-    found = {"times": times, "weights": run.weights}
-    for name, curves in (("trained", trained), ("predicted", predicted)):
-        both, *alone = map(np.asarray, curves)
+    rate = end * np.log(1 / (HEADS * SCALE**2)) / (2 * rates(model, few).max()) / steps
+    times = rate * np.arange(steps)[::EVERY]
+    found = {"times": times, "rates": rates(model, few)}
+    curves = {"predicted": two_pathways(model, few, weights).evolve(times, rate, of_system)}
+    if train:
+        run = training.train(model, weights, task, rate, steps, observe=kept, every=EVERY)
+        curves["trained"] = of_records(model, run.observed, task.inputs, task.targets)
+        found["weights"] = run.weights
+    highest, lowest = np.mean(np.asarray(task.targets) ** 2) / 2, least(model, few)[:, None]
+    for name, of_name in curves.items():
+        both, *alone = map(np.asarray, of_name)
         drops = (highest - np.stack(alone)) / (highest - lowest)
         found |= {f"{name}_losses": both, f"{name}_drops": drops}
     return found
@@ -184,27 +195,30 @@ def flip(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> dict:
     ``equal`` is the p at which the rates of these very sequences are equal.
     """
     sequences, model, middle = draw(D, K, N, B, seed, free), network(D, N, K), formula(D, K, N, B)
-    run = cache(lambda p: raced(model, sequences, p, seed))
 
+    @cache
     def leading(p, curves):
-        return lead(run(round(p, 3))[f"{curves}_drops"])
+        p = round(float(p), 3)
+        run = raced(model, sequences, p, seed, 1.75, train=curves == "trained")
+        return lead(run[f"{curves}_drops"])
 
     def difference(p):
-        return float(np.subtract(*rates(model, sequences.task(p))))
+        return float(np.subtract(*rates(model, moments(model, sequences.task(p)))))
 
     ends = max(middle - 0.3, 0.02), min(middle + 0.3, 0.98)
-    trained = optimize.brentq(leading, *ends, args="trained", xtol=0.002)
-    predicted = optimize.newton(leading, trained, args=("predicted",), x1=trained - 0.01, tol=0.002)
-    equal = optimize.brentq(difference, 0.01, 0.99, xtol=0.001)
+    predicted = optimize.brentq(leading, *ends, args="predicted", xtol=0.002)
+    pair = {"x0": predicted, "x1": predicted - 0.02}
+    trained = optimize.newton(leading, **pair, args=("trained",), tol=0.002)
+    equal = optimize.brentq(difference, *ends, xtol=0.002)
     return {"trained": trained, "predicted": predicted, "equal": equal}
 
 
 def course(p: float, B: int, K: int, seed: int) -> dict:
     """Return losses and drops of a race at D = N = 8, trained and predicted."""
-    sequences, model = draw(8, K, 8, B, seed), network(8, 8, K)
-    found = raced(model, sequences, p, seed, end=2)
+    model = network(8, 8, K)
+    found = raced(model, draw(8, K, 8, B, seed), p, seed, end=2)
     del found["weights"]
-    return found | {"rates": rates(model, sequences.task(p))}
+    return found
 
 
 def afterwards(p: float, seed: int) -> dict:

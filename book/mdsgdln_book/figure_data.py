@@ -22,7 +22,7 @@ from mdsgdln_book.experiments import (
 )
 
 
-def attention(every: int = 8) -> dict:
+def attention() -> dict:
     """Return which part of its own drop attention and look-up table have made, in percent.
 
     A run's key is p, B and K; ``end`` is the time of its last point.
@@ -32,10 +32,10 @@ def attention(every: int = 8) -> dict:
         if run.seed == attention_race.SEEDS[0]:
             drops = {"trained": run.trained_drops, "predicted": run.predicted_drops}
             shown = {
-                name: np.round(100 * np.array(some)[:, ::every]).astype(int).tolist()
+                name: np.round(100 * np.array(some)).astype(int).tolist()
                 for name, some in drops.items()
             }
-            end = round(run.times[::every][-1], 2)
+            end = round(run.times[-1], 2)
             runs[f"{run.p:.1f} {run.B} {run.K}"] = {"end": end} | shown
     return {"dims": 8, "tokens": 8, "runs": runs}
 

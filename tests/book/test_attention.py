@@ -62,6 +62,7 @@ def test_every_weight_of_every_block_is_trained(race):
     assert all((now != was).all() for now, was in zip(run.weights, weights, strict=True))
 
 
+@pytest.mark.filterwarnings("ignore:predict_losses")
 def test_experiments_train_attention_on_tokens(race, monkeypatch):
     model, sequences, _ = race
     seen, train = [], training.train

@@ -382,7 +382,7 @@ def attention(figure):
         assert abs(gap[0] / (gap[0] - gap[1]) - equal) < 0.01
     run = recorded("attention_race", p=p, B=B, K=K, seed=1)
     for name, drops in zip(("context", "weights"), run["predicted_drops"], strict=True):
-        figure.draws(0, name, np.array(drops)[::8], more=0.006)
+        figure.draws(0, name, drops, more=0.006)
     trained = np.array(run["trained_drops"])
     first = trained[:, np.argmax(trained.max(axis=0) >= 0.25)].argmax()
     assert f"In training {('attention', 'the look-up')[first]}" in figure.words

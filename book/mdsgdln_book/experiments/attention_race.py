@@ -214,11 +214,10 @@ def flip(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> dict:
 
 
 def course(p: float, B: int, K: int, seed: int) -> dict:
-    """Return losses and drops of a race at D = N = 8, trained and predicted."""
+    """Return losses and drops of a race at D = N = 8, trained and predicted, of some records."""
     model = network(8, 8, K)
     found = raced(model, draw(8, K, 8, B, seed), p, seed, end=2)
-    del found["weights"]
-    return found
+    return {name: of[..., ::3] for name, of in found.items() if name not in ("rates", "weights")}
 
 
 def afterwards(p: float, seed: int) -> dict:

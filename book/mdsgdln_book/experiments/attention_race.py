@@ -84,7 +84,7 @@ def formula(D: int, K: int, N: int, B: int) -> float:
     return 1 - B / N * np.sqrt(1 + (K - 1) / D)
 
 
-PATHWAYS = {"context": ("cubic", "context"), "weights": ("class", "weights")}
+PATHWAYS = {"context": ("products", "context"), "weights": ("class", "weights")}
 
 
 def moments(model: Attention, task: Task) -> Task:
@@ -116,7 +116,7 @@ def two_pathways(model: Attention, few: Task, weights, only: str = "") -> theory
 
     One pathway sees the cubic features, one the class. With ``only`` one, the other cannot learn.
     """
-    sizes = {"cubic": model.dims**2, "class": model.classes, "context": HEADS, "weights": HEADS}
+    sizes = {"products": model.dims**2, "class": model.classes, "context": HEADS, "weights": HEADS}
     given = {}
     layers = linear_twin(weights), map(np.asarray, weights[2:])
     for (name, edge), (first, second) in zip(PATHWAYS.items(), layers, strict=True):

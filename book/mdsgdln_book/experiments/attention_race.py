@@ -153,19 +153,16 @@ def of_records(model: Attention, records, inputs, targets) -> list:
     return jax.lax.map(one, records)
 
 
-def raced(
-    model: Attention, sequences: Sequences, p: float, seed: int, end: float, train: bool = True
-) -> dict:
+def raced(model, sequences, p, seed, end, *, train=True, scale=SCALE) -> dict:
     """Predict the race, and run it if ``train``: losses, and which part of its drop each has made.
 
     ``end`` is in units of the time at which the faster one is half learned.
     """
-    task, weights = sequences.task(p), model.init(jax.random.key(seed), SCALE)
-    few = moments(model, task)
-    steps = int(STEPS * end)
-    rate = end * np.log(1 / (HEADS * SCALE**2)) / (2 * rates(model, few).max()) / steps
+    task, weights = sequences.task(p), model.init(jax.random.key(seed), scale)
+    few, steps = moments(model, task), int(STEPS * end)
+    rate = end * np.log(1 / (HEADS * scale**2)) / (2 * rates(model, few).max()) / steps
     times = rate * np.arange(steps)[::EVERY]
-    found = {"times": times, "rates": rates(model, few)}
+    found = {"times": times}
     curves = {"predicted": two_pathways(model, few, weights).evolve(times, rate, of_system)}
     if train:
         run = training.train(model, weights, task, rate, steps, observe=kept, every=EVERY)
@@ -189,35 +186,51 @@ def lead(drops: np.ndarray) -> float:
     return float((1 - part) * (pair[0, 0] - pair[1, 0]) + part * (pair[0, 1] - pair[1, 1]))
 
 
-def flip(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> dict:
-    """Return the p at which both make a quarter of their drop at once: trained, and predicted.
+def predicted_flip(D: int, K: int, N: int, B: int, seed: int, scale: float) -> dict:
+    """Return the p at which two pathways make a quarter of their drop at once.
 
     ``equal`` is the p at which the rates of these very sequences are equal.
     """
-    sequences, model, middle = draw(D, K, N, B, seed, free), network(D, N, K), formula(D, K, N, B)
+    sequences, model, middle = draw(D, K, N, B, seed), network(D, N, K), formula(D, K, N, B)
 
-    @cache
-    def leading(p, curves):
-        p = round(float(p), 3)
-        run = raced(model, sequences, p, seed, 1.75, train=curves == "trained")
-        return lead(run[f"{curves}_drops"])
+    def leading(p):
+        run = raced(model, sequences, round(p, 3), seed, 1.75, train=False, scale=scale)
+        return lead(run["predicted_drops"])
 
     def difference(p):
         return float(np.subtract(*rates(model, moments(model, sequences.task(p)))))
 
     ends = max(middle - 0.3, 0.02), min(middle + 0.3, 0.98)
-    predicted = optimize.brentq(leading, *ends, args="predicted", xtol=0.002)
-    pair = {"x0": predicted, "x1": predicted - 0.02}
-    trained = optimize.newton(leading, **pair, args=("trained",), tol=0.002)
-    equal = optimize.brentq(difference, *ends, xtol=0.002)
-    return {"trained": trained, "predicted": predicted, "equal": equal}
+    return {
+        "predicted": optimize.brentq(leading, *ends, xtol=0.002),
+        "equal": optimize.brentq(difference, *ends, xtol=0.002),
+    }
+
+
+def flip(D: int, K: int, N: int, B: int, seed: int) -> dict:
+    """Return the p at which both make a quarter of their drop at once: trained, and predicted."""
+    sequences, model = draw(D, K, N, B, seed), network(D, N, K)
+    found = predicted_flip(D, K, N, B, seed, SCALE)
+
+    @cache
+    def leading(p):
+        return lead(raced(model, sequences, round(float(p), 3), seed, 1.75)["trained_drops"])
+
+    start = found["predicted"]  # any place will do: what is looked for is of trained networks
+    return found | {"trained": optimize.newton(leading, start, x1=start - 0.02, tol=0.002)}
+
+
+def unbalanced(p: float, seed: int) -> dict:
+    """Return the lead of attention at D = N = 8, K = 32, B = 2, if Σ y x is not zero."""
+    sequences = draw(8, 32, 8, 2, seed, free=True)
+    return {"lead": lead(raced(network(8, 8, 32), sequences, p, seed, 1.75)["trained_drops"])}
 
 
 def course(p: float, B: int, K: int, seed: int) -> dict:
     """Return losses and drops of a race at D = N = 8, trained and predicted, of some records."""
     model = network(8, 8, K)
     found = raced(model, draw(8, K, 8, B, seed), p, seed, end=2)
-    return {name: of[..., ::3] for name, of in found.items() if name not in ("rates", "weights")}
+    return {name: found[name][..., ::3] for name in found if name != "weights"}
 
 
 def afterwards(p: float, seed: int) -> dict:
@@ -254,7 +267,12 @@ SEEDS = [1, 2, 3]
 TENTHS = [round(0.1 * number, 1) for number in range(1, 10)]
 TABLES = {
     "attention_flips": Table(flip, [some | {"seed": seed} for some in FLIPS for seed in SEEDS]),
-    "attention_free": Table(flip, [FLIPS[0] | {"seed": s, "free": True} for s in SEEDS]),
+    "attention_small": Table(
+        predicted_flip, [some | {"seed": seed, "scale": 1e-6} for some in FLIPS for seed in SEEDS]
+    ),
+    "attention_unbalanced": Table(
+        unbalanced, sweeps.grid(p=[0.02, *TENTHS[:5]], seed=SEEDS), row=1
+    ),
     "attention_race": Table(
         course,
         sweeps.grid(p=TENTHS, B=[1, 2, 3], K=[16, 32, 64], seed=[1])

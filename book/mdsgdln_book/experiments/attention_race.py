@@ -5,7 +5,7 @@ tokens; with probability p a sequence has labels of its own. Two pathways of one
 for both, with rates s_C ≈ (B/N)‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K − 1/(KD), and s_W = (1 − p)/√K.
 """
 
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple
 
 import jax

@@ -154,7 +154,15 @@ def of_records(model: Attention, records, inputs, targets) -> list:
     return jax.lax.map(one, records)
 
 
-def raced(model, sequences, p, seed, end, *, train=True, scale=SCALE) -> dict:
+def raced(
+    model: Attention,
+    sequences: Sequences,
+    p: float,
+    seed: int,
+    end: float,
+    train: bool = True,
+    scale: float = SCALE,
+) -> dict:
     """Predict the race, and run it if ``train``: losses, and which part of its drop each has made.
 
     ``end`` is in units of the time at which the faster one is half learned.

@@ -12,6 +12,7 @@ from scipy import optimize
 from mdsgdln import discovery, gates, tasks, theory, training
 from mdsgdln_book import tables
 from mdsgdln_book.experiments import (
+    attention_race,
     finding_gates as finding_runs,
     imitation as imitation_runs,
     letting_go as letting_runs,
@@ -19,6 +20,24 @@ from mdsgdln_book.experiments import (
     routes as route_runs,
     xor_seeds,
 )
+
+
+def attention() -> dict:
+    """Return which part of its own drop attention and look-up table have made, in percent.
+
+    A run's key is p, B and K; ``end`` is the time of its last point.
+    """
+    runs = {}
+    for run in tables.load("attention_race").itertuples():
+        if run.seed == attention_race.SEEDS[0]:
+            drops = {"trained": run.trained_drops, "predicted": run.predicted_drops}
+            shown = {
+                name: np.round(100 * np.array(some)).astype(int).tolist()
+                for name, some in drops.items()
+            }
+            end = round(run.times[-1], 2)
+            runs[f"{run.p:.1f} {run.B} {run.K}"] = {"end": end} | shown
+    return {"dims": 8, "tokens": 8, "runs": runs}
 
 
 def clusters() -> dict:

@@ -426,7 +426,7 @@ def test_gates_on_a_few_samples(number, inputs, count, bias):
 
 def test_places():
     """A figure that there is not is named; data cannot end its own script."""
-    known = "clusters, contexts, curves, gate, gating, imitation, letting, modes"
+    known = "attention, clusters, contexts, curves, gate, gating, imitation, letting, modes"
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
     html = interactive.place("unfolding", {"name": "</script>"})._repr_html_()

@@ -367,6 +367,27 @@ def letting(figure):
         assert f"lets go of {gone}" in sentence
 
 
+def attention(figure):
+    """Both rates and p* in closed form; curves and the winner are those of the table."""
+    p, B, K = round(figure["p"], 1), int(figure["copies"]), int(2 ** figure["classes"])
+    in_context, in_weights = B / 8 * np.sqrt(1 / 8 + 1 / K - 1 / (8 * K)), (1 - p) / np.sqrt(K)
+    equal = 1 - B / 8 * np.sqrt(1 + (K - 1) / 8)
+    assert_allclose(figure.numbers[:2], [in_context, in_weights], atol=0.0006)
+    assert (in_context > in_weights) == ("by the formula attention" in figure.words)
+    assert (in_context > in_weights) == (p > equal)
+    if equal > 0:
+        assert abs(figure.numbers[2] - equal) < 0.0051
+        crossing = np.array([figure.curve(1, name)[1] for name in ("context", "weights")])
+        gap = crossing[0] - crossing[1]
+        assert abs(gap[0] / (gap[0] - gap[1]) - equal) < 0.01
+    run = recorded("attention_race", p=p, B=B, K=K, seed=1)
+    for name, drops in zip(("context", "weights"), run["predicted_drops"], strict=True):
+        figure.draws(0, name, drops, more=0.006)
+    trained = np.array(run["trained_drops"])
+    first = trained[:, np.argmax(trained.max(axis=0) >= 0.25)].argmax()
+    assert f"In training {('attention', 'the look-up')[first]}" in figure.words
+
+
 def spread(figure):
     """Mean distance of the items from their centre, in the map's units."""
     items = figure.node.locator(".interactive-map .item").all()
@@ -397,6 +418,7 @@ FIGURES = {
     race: "xor", contexts: "more_contexts", gate: "which_gates", gating: "which_gates",
     clusters: "finding_gates", timeline: "race_law", unfolding: "semantic", imitation: "start",
     routes: "sharing", sliding: "exactness", letting: "letting_go",
+    attention: "in_context",
 }  # fmt: skip
 
 

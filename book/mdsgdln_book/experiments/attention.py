@@ -1,0 +1,195 @@
+"""Attention that learns in context, beside the linear network that it is on cubic features.
+
+A token is (x, y). A sequence has N of them and a query x_q, whose y is asked for. A head has values
+v, D + 1 of them, and a product of keys and queries (K_x; k_y), shape (D + 1, D). It answers
+vᵀ (1/N Σ z zᵀ) (K_x; k_y) x_q, where z is a token. With β = mean y x over tokens, block a,
+v_y K_x · (β ⊗ x_q), and block b, v_x k_yᵀ · (β ⊗ x_q), are odd in y; blocks c and d are even.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import networks, sweeps, theory, training
+from mdsgdln.tasks import Task
+from mdsgdln_book.tables import Table
+
+HEADS, SCALE = 8, 1e-3  # of attention and neurons of the table; σ of all weights
+SEQUENCES, STEPS, EVERY = 2048, 480, 8  # of a run; steps between two losses that are kept
+kept = jax.jit(lambda weights: weights)  # what is recorded of a run
+
+
+class Attention(NamedTuple):
+    """Merged linear attention, all its blocks, beside a look-up table of ``classes``, if any."""
+
+    dims: int
+    tokens: int
+    classes: int = 0
+
+    def init(self, key, scale):
+        """Draw Gaussian weights: values, keys by queries, and both layers of the table."""
+        rows = self.dims + 1
+        shapes = [(HEADS, rows), (HEADS, rows, self.dims), (HEADS, self.classes), (1, HEADS)]
+        generator = np.random.default_rng(np.asarray(jax.random.key_data(key)))  # compiles nothing
+        return [jnp.asarray(scale * generator.normal(size=shape)) for shape in shapes]
+
+    def apply(self, weights, inputs):
+        """Answer for sequences (tokens one below the other, query, class), one a column."""
+        return self.in_context(weights, inputs) + self.in_weights(weights, inputs)
+
+    def in_context(self, weights, inputs):
+        """Return what attention answers, (1, P)."""
+        values, keys, *_ = weights
+        tokens, query, _ = self.parts(inputs)
+        products = jnp.einsum("nip,njp->ijp", tokens, tokens) / self.tokens
+        return jnp.einsum("hi,ijp,hjk,kp->p", values, products, keys, query)[None]
+
+    def in_weights(self, weights, inputs):
+        """Return what the look-up table answers, (1, P)."""
+        *_, first, second = weights
+        return second @ (first @ self.parts(inputs)[2])
+
+    def parts(self, inputs):
+        """Return tokens (N, D + 1, P), query (D, P) and class (K, P)."""
+        ends = self.tokens * (self.dims + 1), self.tokens * (self.dims + 1) + self.dims
+        tokens, query, label = jnp.split(inputs, ends)
+        return tokens.reshape(self.tokens, self.dims + 1, -1), query, label
+
+
+network = cache(Attention)  # the same object for the same numbers: compiled once
+
+
+class OddBlocks(NamedTuple):
+    """Blocks a and b of attention, on β ⊗ x_q: a network that is linear in these features."""
+
+    dims: int
+
+    def init(self, key, scale):
+        """Draw the weights of attention."""
+        return Attention(self.dims, 0).init(key, scale)
+
+    def apply(self, weights, features):
+        """Answer Σ_h (v_y K_x + v_x k_yᵀ) · (β ⊗ x_q), (1, P)."""
+        values, keys, *_ = weights
+        learned = jnp.einsum("h,hij->ij", values[:, -1], keys[:, :-1])
+        return (learned + values[:, :-1].T @ keys[:, -1]).ravel()[None] @ features
+
+
+odd_blocks = cache(OddBlocks)
+
+
+def cubic(model: Attention, inputs) -> np.ndarray:
+    """Return β ⊗ x_q, shape (D², P), the features of the odd blocks."""
+    tokens, query, _ = map(np.asarray, model.parts(inputs))
+    mean = np.mean(tokens[:, :-1] * tokens[:, -1:], axis=0)
+    return (mean[:, None] * query[None]).reshape(-1, inputs.shape[1])
+
+
+def linear_twin(weights) -> list:
+    """Return the weights of a linear network on the cubic features: block a alone."""
+    values, keys, *_ = map(np.asarray, weights)
+    return [keys[:, :-1].reshape(HEADS, -1), values[:, -1][None]]
+
+
+def of_moments(inputs, targets) -> Task:
+    """Return few samples with the same second moments, which are all that a linear map sees."""
+    data = np.concatenate([inputs, targets])
+    few = np.linalg.qr(data.T / np.sqrt(data.shape[1]), mode="r").T * np.sqrt(len(data))
+    return Task.from_samples(few[: len(inputs)].T, few[len(inputs) :].T)
+
+
+# In-context regression --------------------------------------------------------------------------
+SPECTRA = {
+    "white": np.ones(6),
+    "graded": np.linspace(1.5, 0.5, 6),
+    "steep": 2.0 ** -np.arange(6),
+    "spiked": np.array([2, 0.5, 0.5, 0.5, 0.5, 0.5]),
+}
+TOKENS = 16
+
+
+def regression(spectrum: str, seed: int) -> Task:
+    """Return sequences of y = wᵀx, x ~ N(0, Λ) and w ~ N(0, 1), each with its mirror image −w."""
+    generator, sizes = np.random.default_rng(seed), SPECTRA[spectrum]
+    shape = TOKENS + 1, len(sizes), SEQUENCES // 2
+    x = generator.normal(size=shape) * np.sqrt(sizes)[:, None]
+    y = np.einsum("nip,ip->np", x, generator.normal(size=shape[1:]))
+    parts = [np.concatenate([x[:-1], sign * y[:-1, None]], axis=1) for sign in (1, -1)]
+    tokens = np.concatenate(parts, axis=2).reshape(-1, SEQUENCES)
+    inputs = np.concatenate([tokens, np.tile(x[-1], 2)])
+    return Task(inputs, np.concatenate([y[-1:], -y[-1:]], axis=1))
+
+
+def mean_squares(sizes: np.ndarray) -> np.ndarray:
+    """Return ⟨β_i²⟩ = λ_i²(1 + 1/N) + λ_i tr Λ/N."""
+    return sizes**2 * (1 + 1 / TOKENS) + sizes * sizes.sum() / TOKENS
+
+
+def population(spectrum: str) -> Task:
+    """Return a task with the moments of β ⊗ x_q and y over all sequences.
+
+    Σ^yx = Λ² and Σ^x = ⟨β²⟩ ⊗ Λ, both diagonal; ⟨y²⟩ = tr Λ.
+    """
+    sizes = SPECTRA[spectrum]
+    spread = np.sqrt(np.outer(mean_squares(sizes), sizes).ravel())
+    drive = np.diag(sizes**2).ravel() / spread
+    samples = len(spread) + 1
+    inputs = np.sqrt(samples) * np.diag([*spread, 0])[:-1]
+    return Task(
+        inputs, np.sqrt(samples) * np.array([[*drive, np.sqrt(sizes.sum() - drive @ drive)]])
+    )
+
+
+def half_drop_formula(sizes: np.ndarray, scale: float) -> float:
+    """Return when half of the drop is made, [ln(s/(d a₀) − 1) − ln(1 + √2)]/(2s), a₀ = Hσ²/2."""
+    s = np.linalg.norm(sizes**2)
+    d = np.sum(sizes**5 * mean_squares(sizes)) / s**2
+    return (np.log(2 * s / (d * HEADS * scale**2) - 1) - np.log(1 + np.sqrt(2))) / (2 * s)
+
+
+def half_drop(losses, times) -> float:
+    """Return when a curve has made half of its whole drop."""
+    level = (losses[0] + np.min(losses)) / 2
+    return float(np.interp(-level, -np.minimum.accumulate(losses), times))
+
+
+def attend(spectrum: str, scale: float, seed: int) -> dict:
+    """Train attention; return its losses beside those of its odd blocks and of block a alone.
+
+    ``ratio`` is ‖b‖/‖a‖ when half of the drop is made, and ``sigma_half`` the time of that which
+    follows from σ and the spectrum. ``rho`` is the largest singular value of ⟨y β x_qᵀ⟩ over its
+    norm, in these very sequences.
+    """
+    task, model = regression(spectrum, seed), network(len(SPECTRA[spectrum]), TOKENS)
+    weights, steps = model.init(jax.random.key(seed), scale), STEPS
+    rate = 1.6 * half_drop_formula(SPECTRA[spectrum], scale) / steps
+    times = rate * np.arange(steps)
+    run = training.train(model, weights, task, rate, steps, observe=kept)
+    few = of_moments(cubic(model, task.inputs), np.asarray(task.targets))
+    blocks = training.train(odd_blocks(model.dims), weights, few, rate, steps)
+    linear = networks.LinearNetwork((len(few.inputs), HEADS, 1))
+    alone = theory.predict_losses(linear, few, linear_twin(weights), times, rate)
+    of_sigma = theory.predict_losses(linear, population(spectrum), scale, times, rate)
+    curves = {"trained": run.losses, "blocks": blocks.losses, "block_a": alone, "sigma": of_sigma}
+    curves = {name: np.asarray(losses) for name, losses in curves.items()}
+    half = half_drop(curves["trained"], times)
+    values, keys, *_ = (np.asarray(w)[np.searchsorted(times, half)] for w in run.observed)
+    learned = np.einsum("h,hij->ij", values[:, -1], keys[:, :-1])
+    drive = (np.asarray(few.inputs) @ np.asarray(few.targets).T).reshape(model.dims, -1)
+    return {name: losses[::EVERY] for name, losses in curves.items()} | {
+        "times": times[::EVERY],
+        "half": half,
+        "sigma_half": half_drop(curves["sigma"], times),
+        "rho": np.linalg.norm(drive, 2) / np.linalg.norm(drive),
+        "ratio": np.linalg.norm(values[:, :-1].T @ keys[:, -1]) / np.linalg.norm(learned),
+    }
+
+
+TABLES = {
+    "attention": Table(
+        attend, sweeps.grid(spectrum=list(SPECTRA), scale=[1e-3, 1e-4], seed=range(5))
+    ),
+}

@@ -1,0 +1,228 @@
+"""A race of attention, which reads labels in context, with a look-up table, which keeps them.
+
+Classes have unit vectors x_k and labels y_k = ±1. The class of the query stands B times among N
+tokens; with probability p a sequence has labels of its own. Two pathways of one gated network stand
+for both, with rates s_C ≈ (B/N)‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K − 1/(KD), and s_W = (1 − p)/√K.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import networks, sweeps, theory, training
+from mdsgdln.tasks import Task
+from mdsgdln_book.experiments.attention import (
+    HEADS,
+    SCALE,
+    SEQUENCES,
+    Attention,
+    cubic,
+    kept,
+    linear_twin,
+    network,
+    of_moments,
+)
+from mdsgdln_book.tables import Table
+
+STEPS, EVERY = 120, 2  # to the time at which the faster one is half learned; between two records
+QUARTER = 0.25  # of a drop, at which the two are compared
+TENTHS = [round(0.1 * number, 1) for number in range(1, 10)]
+SEEDS = [1, 2, 3]
+
+
+class Sequences(NamedTuple):
+    """Sequences of classes with labels, for any probability that labels are drawn anew."""
+
+    vectors: np.ndarray  # of the classes, of unit length, (D, K)
+    labels: np.ndarray  # those to be remembered, (K,)
+    chosen: np.ndarray  # classes of tokens, and last of the query, (N + 1, P)
+    fresh: np.ndarray  # labels of a sequence, if drawn anew, (K, P)
+    chance: np.ndarray  # labels are drawn anew where this is below p, (P,)
+
+    def task(self, p: float) -> Task:
+        """Return the task at a probability p of new labels."""
+        labels = np.where(self.chance < p, self.fresh, self.labels[:, None])
+        y = np.take_along_axis(labels, self.chosen, axis=0)
+        x = self.vectors[:, self.chosen].transpose(1, 0, 2)  # (N + 1, D, P)
+        tokens = np.concatenate([x, y[:, None]], axis=1)[:-1].reshape(-1, len(self.chance))
+        known = np.eye(len(self.labels))[:, self.chosen[-1]]
+        return Task(np.concatenate([tokens, x[-1], known]), y[-1:])
+
+
+def draw(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> Sequences:
+    """Draw sequences of N tokens in which the class of the query, one of K, stands B times.
+
+    Half of the labels are 1. Class vectors in D dimensions are random with Σ y x = 0, unless
+    ``free``.
+    """
+    generator = np.random.default_rng(seed)
+    labels = generator.permutation(np.resize([1.0, -1.0], K))
+    vectors = generator.normal(size=(D, K))
+    for _ in range(1 if free else 200):  # lengths 1 and Σ y x = 0 are met in turn
+        vectors -= 0 if free else np.outer(vectors @ labels, labels) / K
+        vectors /= np.linalg.norm(vectors, axis=0)
+    # A round asks for each class once, with the same steps from it to other tokens. These come in
+    # permutations, so that rounds whose labels are kept show every class beside every other.
+    rounds = SEQUENCES // (2 * K)
+    orders = [generator.permutation(K - 1) + 1 for _ in range(rounds * (N - B) // (K - 1) + 1)]
+    steps = np.concatenate(orders)[: rounds * (N - B)].reshape(rounds, N - B)
+    query = np.tile(np.arange(K), rounds)
+    others = (query + np.repeat(steps, K, axis=0).T) % K
+    chosen = np.concatenate([np.tile(query, (B, 1)), others, query[None]])
+    within = np.concatenate([generator.permutation(K) + 0.5 for _ in range(rounds)])
+    chance = (np.repeat(np.arange(rounds), K) + within / K) / rounds
+    fresh = generator.choice([-1.0, 1.0], (K, len(query)))
+    # Each sequence also occurs with its new labels reversed: what is even in them has no drive.
+    fresh = np.concatenate([fresh, -fresh], axis=1)
+    return Sequences(vectors, labels, np.tile(chosen, 2), fresh, np.tile(chance, 2))
+
+
+def formula(D: int, K: int, N: int, B: int) -> float:
+    """Return p* = 1 − (B/N) √(1 + (K − 1)/D), at which both rates are equal."""
+    return 1 - B / N * np.sqrt(1 + (K - 1) / D)
+
+
+PATHWAYS = {"context": ("products", "context"), "weights": ("class", "weights")}
+
+
+def moments(model: Attention, task: Task) -> Task:
+    """Return few samples with the moments of cubic features, one-hot classes and targets."""
+    features = cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
+    return of_moments(np.concatenate(features), np.asarray(task.targets))
+
+
+def sides(model: Attention, few: Task) -> list[np.ndarray]:
+    """Return the inputs of both pathways: cubic features and classes."""
+    return np.split(np.asarray(few.inputs), [model.dims**2])
+
+
+def rates(model: Attention, few: Task) -> np.ndarray:
+    """Return s_C and s_W, the singular values of both pathways."""
+    y = np.asarray(few.targets)
+    return np.array([np.linalg.norm(x @ y.T) / y.size for x in sides(model, few)])
+
+
+def least(model: Attention, few: Task) -> np.ndarray:
+    """Return the least loss of either pathway alone."""
+    y = np.asarray(few.targets)
+    left = [y - y @ np.linalg.pinv(x) @ x for x in sides(model, few)]
+    return np.array([np.sum(part**2) / (2 * y.size) for part in left])
+
+
+def two_pathways(model: Attention, few: Task, weights, only: str = "") -> theory.ReducedNetwork:
+    """Return the gated network that stands for attention and look-up table, with their weights.
+
+    One pathway sees the cubic features, one the class. With ``only`` one, the other cannot learn.
+    """
+    sizes = {"products": model.dims**2, "class": model.classes, "context": HEADS, "weights": HEADS}
+    given = {}
+    layers = linear_twin(weights), map(np.asarray, weights[2:])
+    for (name, edge), (first, second) in zip(PATHWAYS.items(), layers, strict=True):
+        learns = only in ("", name)
+        given |= {edge: learns * first, (name, "output"): learns * second}
+    gated = networks.GatedNetwork(sizes | {"output": 1}, list(given))
+    return theory.exact_reduction(gated, given, few)
+
+
+def losses_of(parts, targets) -> list:
+    """Return the loss of what both answer together, and of what either answers alone."""
+    return [jnp.mean((targets - part) ** 2) / 2 for part in (sum(parts), *parts)]
+
+
+@jax.jit
+def of_system(system: theory.ReducedNetwork) -> list:
+    """Return the losses of both pathways together, and of either alone."""
+    parts = []
+    for source, hidden in PATHWAYS.values():
+        data = system.task.inputs[jnp.array(system.network.graph.node_rows[source])]
+        parts.append(system.weights[hidden, "output"] @ (system.weights[source, hidden] @ data))
+    return losses_of(parts, system.task.targets)
+
+
+@partial(jax.jit, static_argnames="model")
+def of_records(model: Attention, records, inputs, targets) -> list:
+    """Return the losses of a trained network together, of attention and of the table, by record."""
+
+    def one(weights):
+        return losses_of(
+            [part(weights, inputs) for part in (model.in_context, model.in_weights)], targets
+        )
+
+    return jax.lax.map(one, records)
+
+
+def raced(
+    model: Attention,
+    sequences: Sequences,
+    p: float,
+    seed: int,
+    end: float,
+    train: bool = True,
+    scale: float = SCALE,
+) -> dict:
+    """Predict the race, and run it if ``train``: losses, and which part of its drop each has made.
+
+    ``end`` is in units of the time at which the faster one is half learned.
+    """
+    task, weights = sequences.task(p), model.init(jax.random.key(seed), scale)
+    few, steps = moments(model, task), int(STEPS * end)
+    rate = end * np.log(1 / (HEADS * scale**2)) / (2 * rates(model, few).max()) / steps
+    times = rate * np.arange(steps)[::EVERY]
+    found = {"times": times}
+    curves = {"predicted": two_pathways(model, few, weights).evolve(times, rate, of_system)}
+    if train:
+        run = training.train(model, weights, task, rate, steps, observe=kept, every=EVERY)
+        curves["trained"] = of_records(model, run.observed, task.inputs, task.targets)
+        found["weights"] = run.weights
+    highest, lowest = np.mean(np.asarray(task.targets) ** 2) / 2, least(model, few)[:, None]
+    for name, of_name in curves.items():
+        both, *alone = map(np.asarray, of_name)
+        drops = (highest - np.stack(alone)) / (highest - lowest)
+        found |= {f"{name}_losses": both, f"{name}_drops": drops}
+    return found
+
+
+def lead(drops: np.ndarray) -> float:
+    """Return by how much attention leads when one of the two has made a quarter of its drop."""
+    after = int(np.argmax(drops.max(axis=0) >= QUARTER))
+    pair = drops[:, after - 1 : after + 1]
+    if pair.size == 0:
+        raise ValueError("drops: expected one that reaches a quarter, and none that begins there")
+    part = (QUARTER - pair[:, 0].max()) / (pair[:, 1].max() - pair[:, 0].max())
+    return float((1 - part) * (pair[0, 0] - pair[1, 0]) + part * (pair[0, 1] - pair[1, 1]))
+
+
+def course(p: float, B: int, K: int, seed: int) -> dict:
+    """Return losses and drops of a race at D = N = 8, trained and predicted, of some records."""
+    model = network(8, 8, K)
+    found = raced(model, draw(8, K, 8, B, seed), p, seed, end=2)
+    return {name: found[name][..., ::3] for name in found if name != "weights"}
+
+
+def afterwards(p: float, seed: int) -> dict:
+    """Train for long at D = N = 8, K = 32, B = 2; ``drops`` are those that both have made by then.
+
+    ``unseen`` is how often attention alone has the label of classes that it never saw, and
+    ``table`` how often it is right by chance: what the look-up table would answer.
+    """
+    model = network(8, 8, 32)
+    found = raced(model, draw(8, 32, 8, 2, seed), p, seed, end=5)
+    unseen = draw(8, 32, 8, 2, seed + 100).task(1.0)
+    right = [
+        np.mean(np.sign(part(found["weights"], unseen.inputs)) == np.sign(unseen.targets))
+        for part in (model.in_context, model.in_weights)
+    ]
+    return {"drops": found["trained_drops"], "unseen": right[0], "table": right[1]}
+
+
+TABLES = {
+    "attention_race": Table(
+        course,
+        sweeps.grid(p=TENTHS, B=[1, 2, 3], K=[16, 32, 64], seed=[1])
+        + sweeps.grid(p=[0.3, 0.5], B=[2], K=[32], seed=[2]),
+    ),
+    "attention_after": Table(afterwards, sweeps.grid(p=[0.2], seed=SEEDS)),
+}

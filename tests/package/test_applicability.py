@@ -20,7 +20,7 @@ def test_outputs_at_time_zero_are_those_of_random_weights():
     network = networks.pathways(task, [[1, 1, 1, 0, 0, 2], [1, 0, 1, 1, 1, 1]], [20, 30])
     scale = dict(zip(network.graph.edges, (0.4, 0.3, 0.2, 0.5), strict=True))
     draws = jax.vmap(lambda key: training.loss(network, network.init(key, scale), task))
-    mean = float(draws(jax.random.split(jax.random.key(0), 2000)).mean())
+    mean = float(jax.jit(draws)(jax.random.split(jax.random.key(0), 2000)).mean())
     power = np.sum(np.asarray(task.targets) ** 2) / 12
     found = row(theory.applicability(network, task, scale), "time 0")
     assert found.value == pytest.approx(1 - power / mean, abs=0.01)

@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from mdsgdln import networks, statistics, tasks, theory, training
 
+pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
 KEY = jax.random.key(0)
 ISOLATED = 3 / 16 + 1 / (8 * np.pi)
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import gates, networks, reln, statistics, tasks, theory, training
 
+pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
 KEY = jax.random.key(0)
 
 

@@ -47,7 +47,7 @@ def test_found_under_more_noise_and_with_groups_of_different_size():
 def test_strength_order_copies_and_silent_neurons_change_nothing():
     activity, rng = recorded(CONTEXTS, 0.05), np.random.default_rng(2)
     strength = rng.exponential(size=activity.shape)
-    copied = np.vstack([np.tile(activity, (3, 1)), np.zeros((50, activity.shape[1]))])
+    copied = np.vstack([np.tile(activity, (3, 1)), np.zeros((300, activity.shape[1]))])
     order = rng.permutation(activity.shape[1])
     for same, columns in (
         (((2 * activity - 1) * strength,), slice(None)),  # on above zero

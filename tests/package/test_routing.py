@@ -3,10 +3,12 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose as close
 
 from mdsgdln import networks, tasks, theory, training
 
+pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
 KEY = jax.random.key(0)
 
 

@@ -11,7 +11,10 @@ from scipy.optimize import linprog
 
 from mdsgdln import networks, statistics, tasks, theory, training
 
-pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
+pytestmark = [
+    pytest.mark.usefixtures("compiled_in_less_time"),
+    pytest.mark.xdist_group("basins"),  # its programs are compiled once
+]
 KEY = jax.random.key(0)
 ISOLATED = 3 / 16 + 1 / (8 * np.pi)
 

@@ -8,7 +8,10 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import gates, networks, reln, statistics, tasks, theory, training
 
-pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
+pytestmark = [
+    pytest.mark.usefixtures("compiled_in_less_time"),
+    pytest.mark.xdist_group("contexts"),  # its programs are compiled once
+]
 KEY = jax.random.key(0)
 
 

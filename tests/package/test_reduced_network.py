@@ -9,7 +9,10 @@ from numpy.testing import assert_allclose as close
 from mdsgdln import networks, reln, statistics, tasks, theory, training
 from mdsgdln.theory import ReducedNetwork
 
-pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
+pytestmark = [
+    pytest.mark.usefixtures("compiled_in_less_time"),
+    pytest.mark.xdist_group("reduced_network"),  # its programs are compiled once
+]
 KEY = jax.random.key(0)
 TASK = tasks.contextual(2, 4)
 NETWORK = networks.contextual_pathways(TASK, 2, 1, 6)

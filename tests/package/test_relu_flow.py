@@ -10,7 +10,10 @@ from scipy.optimize import lsq_linear
 from mdsgdln import networks, reln, tasks, theory, training
 from mdsgdln.theory import sliding_step
 
-pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
+pytestmark = [
+    pytest.mark.usefixtures("compiled_in_less_time"),
+    pytest.mark.xdist_group("relu_flow"),  # its programs are compiled once
+]
 KEY = jax.random.key(0)
 CONTEXTS = tasks.contextual(3, 4)
 SLIDE = tasks.Task([[1.0, 0.6], [0.0, 0.8]], [[1.0, -2.0]])  # the first lifts, the second pushes

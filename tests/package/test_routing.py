@@ -8,7 +8,10 @@ from numpy.testing import assert_allclose as close
 
 from mdsgdln import networks, tasks, theory, training
 
-pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
+pytestmark = [
+    pytest.mark.usefixtures("compiled_in_less_time"),
+    pytest.mark.xdist_group("routing"),  # its programs are compiled once
+]
 KEY = jax.random.key(0)
 
 

@@ -40,7 +40,8 @@ def real_array(name: str, value: Numbers, axes: str) -> Array:
             array = jnp.asarray(value)
             if jnp.issubdtype(array.dtype, np.complexfloating):
                 raise TypeError("complex numbers")
-            return array.astype(float)
+            known = array if isinstance(array, Tracer) else np.asarray(array)
+            return jnp.asarray(known, float)  # of numbers, by NumPy, which compiles nothing
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
 

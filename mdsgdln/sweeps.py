@@ -181,16 +181,16 @@ def _frame(rows: Sequence[dict]) -> pd.DataFrame:
 
 def _parsed(line: str | bytes) -> dict:
     """Return what a line holds, NaN in place of null among the results."""
-
-    def with_nan(value: Any) -> Any:
-        if isinstance(value, list):
-            return [with_nan(entry) for entry in value]
-        return math.nan if value is None else value
-
     entry = json.loads(line)
     if "results" in entry:
-        entry["results"] = {name: with_nan(value) for name, value in entry["results"].items()}
+        entry["results"] = {name: _with_nan(value) for name, value in entry["results"].items()}
     return entry
+
+
+def _with_nan(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_nan(entry) for entry in value]
+    return math.nan if value is None else value
 
 
 def _whole(path: Path) -> bytes:

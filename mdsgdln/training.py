@@ -206,7 +206,7 @@ def _check_finite(
     """Raise ``DivergenceError`` if a loss, or a weight after the last update, is not finite."""
     if isinstance(losses, jax.core.Tracer):
         return  # inside a compiled function: whoever called it sees them
-    last = all(bool(jnp.isfinite(weight).all()) for weight in jax.tree.leaves(weights))
+    last = all(np.isfinite(weight).all() for weight in jax.tree.leaves(weights))
     finite = np.append(np.isfinite(losses), last)
     if not finite.all():
         step = int(np.argmin(finite))

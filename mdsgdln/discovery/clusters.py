@@ -98,7 +98,11 @@ def disagreement(gates: Numbers, others: Numbers) -> float:
     gates = checks.finite_array("gates", gates, 2, "(K, P)", may_be_empty=True)
     others = checks.finite_array("others", others, 2, "(K, P)", may_be_empty=True)
     checks.of_shape("others", others, (len(others), gates.shape[1]))
-    gates, others = np.asarray(gates), np.asarray(others)
+    return mismatch(np.asarray(gates), np.asarray(others))
+
+
+def mismatch(gates: np.ndarray, others: np.ndarray) -> float:
+    """Return the ``disagreement`` of what need not be checked."""
     if not (len(gates) and len(others)):
         return 0.5 * (len(gates) != len(others))
     distances = (gates[:, None, :] != others[None, :, :]).mean(axis=2)

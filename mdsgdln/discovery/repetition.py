@@ -12,10 +12,10 @@ from scipy.stats import norm
 from mdsgdln.discovery.clusters import (
     SMALLEST_SHARE,
     Patterns,
-    disagreement,
     distances,
     distinct,
     k_means,
+    mismatch,
     rounded,
 )
 from mdsgdln.discovery.recordings import Recording, listed
@@ -122,7 +122,7 @@ def _repeated(patterns: Patterns, num_clusters: int) -> tuple[np.ndarray, float]
     for seed, shares in enumerate(stressed):
         centroids = k_means(Patterns(patterns.gates, shares), num_clusters, seed, MANY_STARTS)
         repeated.append(_noticeable(centroids, patterns))
-    table = np.array([[disagreement(gates, others) for others in repeated] for gates in repeated])
+    table = np.array([[mismatch(gates, others) for others in repeated] for gates in repeated])
     index = table.sum(axis=1).argmin()
     return repeated[index], float(np.delete(table[index], index).mean())
 
@@ -188,7 +188,7 @@ def certainty(
     again = [nearest(seen[0], _again(*seen, gates, seed)) for seed, seen in enumerate(drawn)]
     sure = np.where(gate_of >= 0, np.mean(np.array(again) == gate_of, axis=0), 0.0)
     of_halves = [_again(*half, gates, seed) for seed, half in enumerate(halves)]
-    return sure, 1 - disagreement(*of_halves)
+    return sure, 1 - mismatch(*of_halves)
 
 
 def nearest(activity: np.ndarray, gates: np.ndarray) -> np.ndarray:

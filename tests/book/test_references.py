@@ -23,18 +23,14 @@ kernelspec: {name: python3, display_name: Python 3}
 # Demo
 
 ```{code-cell}
-import jax
-import jax.numpy as jnp
-from mdsgdln import networks, tasks, training
+from math import hypot
 ```
 
 A line of prose.
 
 ```{code-cell}
 :tags: [hide-input]
-network = networks.LinearNetwork((3, 1))
-run = training.train(network, [jnp.ones((1, 3))], tasks.xor(0.5), 0.1, 5)
-print(f"{run.losses[-1]:.4f}")
+print(f"{hypot(0.1, 5):.4f}")
 ```
 """
 

@@ -8,6 +8,10 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import gates, networks, reln, statistics, tasks, theory, training
 
+pytestmark = [
+    pytest.mark.usefixtures("compiled_in_less_time"),
+    pytest.mark.xdist_group("contexts"),  # its programs are compiled once
+]
 KEY = jax.random.key(0)
 
 
@@ -15,8 +19,8 @@ def aligned(path_modes, start):
     """Weights of pathways that are balanced and aligned with their modes, all of one strength."""
     weights = {}
     for path, found in path_modes.items():
-        weights[path[0], path[1]] = jnp.sqrt(start) * jnp.asarray(found.right.T)
-        weights[path[1], path[2]] = jnp.sqrt(start) * jnp.asarray(found.left)
+        weights[path[0], path[1]] = np.sqrt(start) * found.right.T
+        weights[path[1], path[2]] = np.sqrt(start) * found.left
     return weights
 
 
@@ -50,9 +54,8 @@ def test_candidate_has_a_common_pathway_and_one_per_subset():
     equal(on.sum(axis=1), [8, 6, 6, 6, 6])
 
 
-@pytest.mark.parametrize("num_contexts", [3, 5])
-def test_closed_form_is_the_limit_of_training_on_the_final_residual(num_contexts):
-    num_items, strengths = 4, (2e-2, 1e-2)
+def test_closed_form_is_the_limit_of_training_on_the_final_residual():
+    num_contexts, num_items, strengths = 3, 4, (2e-2, 1e-2)
     task = tasks.contextual(num_contexts, num_items)
     residual = final_residual(task)
     common = statistics.modes(task)
@@ -60,16 +63,18 @@ def test_closed_form_is_the_limit_of_training_on_the_final_residual(num_contexts
         (len(task.inputs), len(common.singular_values), len(task.targets))
     )
     root = np.sqrt(strengths[0])
-    linear_weights = [jnp.asarray(root * common.right.T), jnp.asarray(root * common.left)]
+    linear_weights = [root * common.right.T, root * common.left]
     gated = all_but_one(residual, num_contexts, num_items)
     gated_weights = aligned(theory.pathway_modes(gated, residual), strengths[1])
     errors = []
     for parts in (1, 2):
-        rate, steps = 0.002 * task.num_samples / parts, 2500 * parts
-        whole = training.train(linear, linear_weights, task, rate, steps).losses
-        rest = training.train(gated, gated_weights, residual, rate, steps).losses
-        losses = whole + rest - jnp.sum(residual.targets**2) / (2 * task.num_samples)
-        times = rate * np.arange(steps)
+        rate, seen = 0.002 * task.num_samples / parts, slice(0, 2500 * parts, parts)
+        whole, rest = (
+            np.asarray(training.train(*case, rate, 5000).losses)[seen]
+            for case in ((linear, linear_weights, task), (gated, gated_weights, residual))
+        )
+        losses = whole + rest - np.sum(np.asarray(residual.targets) ** 2) / (2 * task.num_samples)
+        times = rate * np.arange(5000)[seen]
         closed = theory.contextual_closed_form(num_contexts, num_items, strengths, times)
         errors.append(reln.deviation(closed, losses))
         race = theory.pathway_race(gated, residual, strengths[1], times)
@@ -78,14 +83,15 @@ def test_closed_form_is_the_limit_of_training_on_the_final_residual(num_contexts
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.1)
 
 
+RACED = tasks.contextual(3, 4)
+PATHWAYS, TIMES = networks.contextual_pathways(RACED, 3, 2, 6), np.linspace(0, 400, 401)
+
+
 def test_race_reduction_from_a_tiny_start():
-    task = tasks.contextual(3)
-    network = networks.contextual_pathways(task, 3, 2, 2)
-    times = 0.001 * task.num_samples * np.arange(0, 16_000, 40)
-    losses = theory.pathway_race(network, task, 1e-15, times).losses
-    power = float(jnp.sum(task.targets**2)) / (2 * task.num_samples)
+    losses = theory.pathway_race(PATHWAYS, RACED, 1e-15, TIMES).losses
+    power = np.sum(np.asarray(RACED.targets) ** 2) / (2 * RACED.num_samples)
     assert losses[0] == pytest.approx(power, rel=0.05)
-    assert losses[-1] < 0.25 * power and (jnp.diff(losses) < 1e-9).all()
+    assert losses[-1] < 0.25 * power and (np.diff(losses) < 1e-9).all()
 
 
 def test_race_reduction_of_one_pathway_is_equation_seven():
@@ -101,24 +107,23 @@ def test_race_reduction_of_one_pathway_is_equation_seven():
 
 
 def test_race_reduction_with_overlapping_outputs_is_the_loss_of_its_own_strengths():
-    task = tasks.contextual(3, 4)
-    network = networks.contextual_pathways(task, 3, 2, 6)
+    task, network = RACED, PATHWAYS
     path_modes = theory.pathway_modes(network, task)
-    race = theory.pathway_race(network, task, 1e-3, np.linspace(0, 100, 20), path_modes)
-    weights = {}
+    race = theory.pathway_race(network, task, 1e-3, TIMES, path_modes)
+    now, weights = 37, {}  # while they are learned
     for path, found in path_modes.items():
-        strengths = race.strengths[path][:, 7]
-        weights[path[0], path[1]] = jnp.asarray(found.right.T)
+        strengths = np.asarray(race.strengths[path])[:, now]
+        weights[path[0], path[1]] = found.right.T
         weights[path[1], path[2]] = found.left * strengths[None, :]
     widths = [len(weights[path[0], path[1]]) for path in path_modes]
     masks = np.ones((4, 7))
     masks[1:, 4:] = 0
     on = [network.node_gates[path[1]] for path in path_modes]
     small = networks.pathways(task, np.stack(on), widths, masks)
-    assert training.loss(small, weights, task) == pytest.approx(float(race.losses[7]), rel=1e-9)
-    found = theory.pathway_strengths(weights, path_modes)
+    assert training.loss(small, weights, task) == pytest.approx(float(race.losses[now]), rel=1e-9)
+    found = theory.pathway_strengths(jax.tree.map(jnp.asarray, weights), path_modes)
     for path, strengths in found.items():
-        close(strengths, race.strengths[path][:, 7])
+        close(strengths, race.strengths[path][:, now])
 
 
 @pytest.mark.parametrize(
@@ -140,8 +145,8 @@ def test_balanced_weights_are_what_grows_of_a_draw():
     """W₁ = Σ c vᵀ and W₂ = Σ u cᵀ with c = (W₁v + W₂ᵀu)/2: again their own, and balanced."""
     task = tasks.contextual(3, 4)
     network = networks.contextual_pathways(task, 3, 2, 20)
-    weights = network.init(KEY, 0.2)
-    grown = theory.balanced_weights(network, task, weights)
+    weights = jax.tree.map(np.asarray, network.init(KEY, 0.2))
+    grown = jax.tree.map(np.asarray, theory.balanced_weights(network, task, weights))
     again = theory.balanced_weights(network, task, grown)
     for path, found in theory.pathway_modes(network, task).items():
         into, out = network.graph.path_edges(path)
@@ -162,11 +167,9 @@ def test_prediction_from_the_weights_is_joint_training():
     losses = training.train(network, weights, task, rate, 6000).losses
     times = rate * np.arange(6000)
     whole = theory.predict_losses(network, task, weights, times, learning_rate=rate)
-    flow = theory.predict_losses(network, task, weights, times)
     scale = theory.predict_losses(network, task, 1e-4, times)
     by_edge = theory.predict_losses(network, task, dict.fromkeys(weights, 1e-4), times)
     assert reln.deviation(whole, losses) < 0.001
-    assert reln.deviation(flow, losses) < 0.005
     assert reln.deviation(scale, losses) < 0.03
     close(by_edge, scale)
 

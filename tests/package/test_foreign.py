@@ -1,10 +1,6 @@
 """Weights of other frameworks: the same outputs, and the same descent on the same clock."""
 
-import copy
-import warnings
-
 import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
@@ -97,77 +93,31 @@ def test_scikit_learn():
     same(layers, biases, outputs, losses, "sklearn", 1 / 3, 1)
 
 
-def test_equinox():
-    eqx = pytest.importorskip("equinox")
-    keys = jax.random.split(jax.random.key(0))
-    layers = eqx.nn.Linear(5, 7, key=keys[0]), eqx.nn.Linear(7, 3, use_bias=False, key=keys[1])
+@pytest.mark.parametrize(
+    ("convention", "error", "factor"),
+    [("torch", optax.l2_loss, 1 / 3), ("flax", optax.squared_error, 2 / 3)],
+)
+def test_layers_as_other_libraries_have_them(convention, error, factor):
+    """(out, in) as of PyTorch and Equinox, (in, out) as of Flax; the loss a mean over outputs."""
+
+    def turned(layer):
+        return layer.T if convention == "flax" else layer
 
     def outputs(layers):
-        return jax.vmap(lambda x: layers[1](jax.nn.relu(layers[0](x))))(jnp.asarray(INPUTS.T))
+        hidden = turned(layers["first"]) @ INPUTS + layers["bias"][:, None]
+        return (turned(layers["second"]) @ jax.nn.relu(hidden)).T
 
     def loss(layers):
-        return optax.l2_loss(outputs(layers), jnp.asarray(TARGETS.T)).mean()
+        return error(outputs(layers), TARGETS.T).mean()
 
-    start, losses = layers, []
-    for _ in range(STEPS):
-        value, gradient = eqx.filter_value_and_grad(loss)(layers)
-        losses.append(value)
-        layers = eqx.apply_updates(layers, jax.tree.map(lambda g: -RATE * g, gradient))
-    parts = [layer.weight for layer in start], [layer.bias for layer in start]
-    same(*parts, outputs(start), losses, "torch", 1 / 3)
+    def step(layers, _):
+        value, slopes = jax.value_and_grad(loss)(layers)
+        return jax.tree.map(lambda layer, slope: layer - RATE * slope, layers, slopes), value
 
-
-def test_flax():
-    nnx = pytest.importorskip("flax.nnx")
-
-    class Network(nnx.Module):
-        def __init__(self, rngs):
-            self.first = nnx.Linear(5, 7, param_dtype=float, rngs=rngs)
-            self.second = nnx.Linear(7, 3, use_bias=False, param_dtype=float, rngs=rngs)
-
-        def __call__(self, x):
-            return self.second(nnx.relu(self.first(x)))
-
-    network = Network(nnx.Rngs(0))
-    network.first.bias[...] = jnp.asarray(B1)
-
-    def loss(network):
-        return optax.squared_error(network(jnp.asarray(INPUTS.T)), jnp.asarray(TARGETS.T)).mean()
-
-    first, bias, second = (
-        np.array(part[...])
-        for part in (network.first.kernel, network.first.bias, network.second.kernel)
-    )
-    outputs, losses = network(jnp.asarray(INPUTS.T)), []
-    for _ in range(STEPS):
-        value, gradient = nnx.value_and_grad(loss)(network)
-        losses.append(value)
-        state = nnx.state(network, nnx.Param)
-        nnx.update(network, jax.tree.map(lambda w, g: w - RATE * g, state, gradient))
-    same([first, second], [bias, None], outputs, losses, "flax", 2 / 3)
-
-
-def test_pytorch():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its own import
-        torch = pytest.importorskip("torch")
-    torch.manual_seed(0)
-    network = torch.nn.Sequential(
-        torch.nn.Linear(5, 7), torch.nn.ReLU(), torch.nn.Linear(7, 3, bias=False)
-    ).double()
-    inputs, targets = (torch.from_numpy(rows.T.copy()) for rows in (INPUTS, TARGETS))
-    optimiser = torch.optim.SGD(network.parameters(), lr=RATE)
-    start = copy.deepcopy(network)
-    losses = []
-    for _ in range(STEPS):
-        optimiser.zero_grad()
-        loss = torch.nn.functional.mse_loss(network(inputs), targets)
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.item())
-    layers = start[0], start[2]
-    parts = [layer.weight for layer in layers], [layer.bias for layer in layers]
-    same(*parts, start(inputs), losses, "torch", 2 / 3)
+    start = {"first": turned(W1), "bias": B1, "second": turned(W2)}
+    _, losses = jax.jit(lambda layers: jax.lax.scan(step, layers, length=STEPS))(start)
+    layers = [start["first"], start["second"]]
+    same(layers, [B1, None], outputs(start), losses, convention, factor)
 
 
 def test_a_linear_network_is_predicted_from_the_weights_of_another_framework():

@@ -79,10 +79,11 @@ def test_a_network_of_ones_own_is_descended(network, batch_size):
 
     weights = start = network.init(KEY, 0.5)
     losses, everything = [], np.arange(4)
+    loss, gradient_of = jax.jit(loss_of), jax.jit(jax.grad(loss_of))
     drawn = [everything] * 9 if batch_size is None else training._batches(KEY, 4, batch_size, 9)
     for batch in drawn:
-        losses.append(loss_of(weights, everything))
-        gradient = jax.grad(loss_of)(weights, np.asarray(batch))
+        losses.append(loss(weights, everything))
+        gradient = gradient_of(weights, np.asarray(batch))
         weights = jax.tree.map(lambda w, g: w - 0.1 * g, weights, gradient)
     run = train(network, start, TASK, 0.1, 9, batch_size=batch_size, key=KEY)
     close(run.losses, losses, rtol=1e-12)

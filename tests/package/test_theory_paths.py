@@ -11,7 +11,7 @@ from mdsgdln.tasks import Task
 NUM_SAMPLES = 12
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_path_sum_is_minus_the_gradient(seed):
     """Random graphs with shared and skip edges, several ends, gated nodes and edges."""
     rng = np.random.default_rng(seed)
@@ -32,7 +32,7 @@ def test_path_sum_is_minus_the_gradient(seed):
     task = Task(inputs, targets)
     weights = {(s, t): jax.numpy.asarray(rng.normal(size=(sizes[t], sizes[s]))) for s, t in edges}
     flow = theory.path_gradient(network, weights, task)
-    gradient = jax.grad(training.loss, argnums=1)(network, weights, task)
+    gradient = jax.jit(jax.grad(training.loss, argnums=1))(network, weights, task)
     size = np.sqrt(sum(float((g**2).sum()) for g in gradient.values()))
     error = np.sqrt(sum(float(((flow[e] + gradient[e]) ** 2).sum()) for e in graph.edges))
     assert error <= 1e-10 * max(size, 1e-6)

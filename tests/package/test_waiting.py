@@ -116,8 +116,9 @@ def test_it_refuses_what_is_learned_at_the_start(widths):
     """Where the strength of random weights is typically half the final one."""
     sizes, task = (1, *widths, 1), one_mode()
     network, keys = networks.LinearNetwork(sizes), jax.random.split(jax.random.key(0), 400)
-    drawn = jax.vmap(lambda key: network.apply(network.init(key, 1.0), jnp.eye(1)))(keys)
-    limit = (0.5 / np.std(drawn)) ** (1 / (len(widths) + 1))  # σ, as outputs grow with σ^L
+    drawn = jax.vmap(lambda key: network.apply(network.init(key, 1.0), jnp.eye(1)))
+    spread = np.std(jax.jit(drawn)(keys))
+    limit = (0.5 / spread) ** (1 / (len(widths) + 1))  # σ, as outputs grow with σ^L
     assert theory.drop_times(task, sizes, 0.9 * limit) > 0
     for scale in (1.1 * limit, 10.0):
         with pytest.raises(ValueError, match="expected smaller weights"):

@@ -58,6 +58,27 @@ def test_the_chapters_cells_are_compared_and_described():
     assert not found, "\n".join(found)
 
 
+PLACE = re.compile(r"^\s*:?(?:label|name): ([\w-]+)$|^\(([\w-]+)\)=$", re.MULTILINE)
+POINTS_TO = re.compile(r"\{(?:eq|numref|prf:ref|ref)\}`(?:[^`<]*<)?([\w-]+)>?`")
+
+
+def test_the_story_needs_no_later_chapter():
+    """A page of the story names formulas, figures and theorems of earlier ones, or of reference."""
+    text = {path.stem: path.read_text("utf8") for path in BOOK.glob("*.md")}
+    card = text["start"].partition("The story in ten pages")[2].partition(":::")[0]
+    story = ["start", *re.findall(r"\((\w+)\.md\)", card)]
+    assert len(story) == 10
+    place = {a or b: page for page in text for a, b in PLACE.findall(text[page])}
+    toc = (BOOK.parent / "_toc.yml").read_text("utf8").partition("caption: Reference")[0]
+    later = [
+        f"{page}: {name} is in {place[name]}"
+        for number, page in enumerate(story)
+        for name in POINTS_TO.findall(text[page])
+        if f"book/{place[name]}\n" in toc and place[name] not in story[: number + 1]
+    ]
+    assert not later, "\n".join(later)
+
+
 # Notebooks to download ---------------------------------------------------------------------------
 
 MYST = """(place)=

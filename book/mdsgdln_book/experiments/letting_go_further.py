@@ -2,7 +2,6 @@
 
 import jax
 import numpy as np
-from sklearn.datasets import load_digits
 
 from mdsgdln import discovery, networks, sweeps, tasks
 from mdsgdln_book.experiments import letting_go
@@ -19,9 +18,11 @@ def digits(seed: int) -> tasks.Task:
     Inputs are 64 centred pixels, on average of length 1, over a one-hot context. Each of the ten
     digits has six binary features in every context and six that all contexts share.
     """
-    generator, data = np.random.default_rng(seed), load_digits()
-    chosen = generator.permutation(len(data.data))[:IMAGES]
-    images, classes = data.data[chosen] - data.data[chosen].mean(axis=0), data.target[chosen]
+    generator, every = np.random.default_rng(seed), tasks.digits()
+    chosen = generator.permutation(every.num_samples)[:IMAGES]
+    images = np.asarray(every.inputs).T[chosen]
+    classes = np.asarray(every.targets).argmax(axis=0)[chosen]
+    images = images - images.mean(axis=0)
     images /= np.linalg.norm(images, axis=1).mean()
     common, *own = generator.integers(0, 2, (CONTEXTS + 1, 6, 10))[:, :, classes].astype(float)
     inputs = [np.tile(images.T, CONTEXTS), np.repeat(np.eye(CONTEXTS), IMAGES, axis=1)]

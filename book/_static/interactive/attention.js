@@ -27,7 +27,8 @@ Figures.define("attention", ({ dims, tokens, runs }) => {
     const where = at > 0
       ? `The rates are equal at p* = ${at.toFixed(2)}.`
       : "Attention has the larger rate for every p.";
-    return `s_C = ${inContext.toFixed(3)}, s_W = ${inWeights.toFixed(3)}: by the formula ${faster} `
+    const rates = `${inContext.toFixed(3)} in context, ${inWeights.toFixed(3)} in weights`;
+    return `Rates: ${rates}. So by the formula ${faster} `
       + `wins. ${where} In training ${NAMES[SIDES[first]]} made a quarter of its drop first.`;
   }
 

@@ -40,8 +40,9 @@ def real_array(name: str, value: Numbers, axes: str) -> Array:
             array = jnp.asarray(value)
             if jnp.issubdtype(array.dtype, np.complexfloating):
                 raise TypeError("complex numbers")
-            known = array if isinstance(array, Tracer) else np.asarray(array)
-            return jnp.asarray(known, float)  # of numbers, by NumPy, which compiles nothing
+            if isinstance(array, Tracer) or jnp.issubdtype(array.dtype, np.floating):
+                return array.astype(float)
+            return jnp.asarray(np.asarray(array), float)  # whole numbers, without compiling
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
 

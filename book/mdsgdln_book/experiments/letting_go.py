@@ -68,11 +68,7 @@ def active(weights, task, num_contexts: int) -> np.ndarray:
     Active is what responds by 1 % of the neuron's largest response: what slides on the boundary of
     an item is within rounding of 0, on either side.
     """
-    return share_of_items(np.asarray(weights[0] @ task.inputs), num_contexts)
-
-
-def share_of_items(hidden: np.ndarray, num_contexts: int) -> np.ndarray:
-    """Return the same of a layer's activity (H, P), samples in the order of contexts."""
+    hidden = np.asarray(weights[0] @ task.inputs)
     on = hidden > 0.01 * np.maximum(hidden.max(axis=1, keepdims=True), 0)
     return on.reshape(len(on), num_contexts, -1).mean(axis=2)
 

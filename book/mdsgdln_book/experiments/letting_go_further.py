@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 
-from mdsgdln import discovery, networks, sweeps, tasks
+from mdsgdln import networks, sweeps, tasks
 from mdsgdln_book.experiments import letting_go
 from mdsgdln_book.tables import Table
 
@@ -25,25 +25,21 @@ def digits(seed: int) -> tasks.Task:
     images = images - images.mean(axis=0)
     images /= np.linalg.norm(images, axis=1).mean()
     common, *own = generator.integers(0, 2, (CONTEXTS + 1, 6, 10))[:, :, classes].astype(float)
-    inputs = [np.tile(images.T, CONTEXTS), np.repeat(np.eye(CONTEXTS), IMAGES, axis=1)]
-    targets = [np.kron(np.eye(CONTEXTS)[c], block) for c, block in enumerate(own)]
-    return tasks.Task(np.vstack(inputs), np.vstack([np.tile(common, CONTEXTS), *targets]))
+    items = tasks.contextual(CONTEXTS, IMAGES, list(own), common)
+    one_hot, contexts = np.split(np.asarray(items.inputs), [IMAGES])
+    return tasks.Task(np.vstack([images.T @ one_hot, contexts]), items.targets)
 
 
-def forecast(incoming, outgoing, data, task, after) -> dict:
+def forecast(weights, seen: tasks.Task, end, seen_at_end: tasks.Task) -> dict:
     """What the initial weights of one hidden layer tell about the contexts that it lets go.
 
-    ``data`` (N, P) is what the layer sees initially, ``outgoing`` leads to the outputs, ``after``
-    are the layer's activity (H, P) and the weights into and out of it after training.
+    ``weights`` are those into the layer and from it to the outputs, ``end`` those into and out of
+    it after training; the inputs of ``seen`` are what the layer sees, initially and in the end.
     """
-    seen = tasks.Task(data, task.targets)
-    layer = networks.ReLUNetwork((len(data), len(incoming), len(task.targets)))
-    numbers = np.repeat(np.arange(CONTEXTS), task.num_samples // CONTEXTS)
-    scores = letting_go.forecasts(layer, [incoming, outgoing], seen, numbers)
-    activity, *weights = after
-    share = letting_go.share_of_items(np.asarray(activity), CONTEXTS)
-    off = letting_go.off_by_rule(share)["at most half"]
-    mass = np.asarray(discovery.importance(*weights))
+    layer = networks.ReLUNetwork((len(seen.inputs), len(weights[0]), len(seen.targets)))
+    numbers = np.repeat(np.arange(CONTEXTS), seen.num_samples // CONTEXTS)
+    scores = letting_go.forecasts(layer, weights, seen, numbers)
+    off, mass = letting_go.let_go(end, seen_at_end, CONTEXTS)
     return {
         "recovered": [letting_go.recovered(score, off, mass) for score in scores],
         "contextual": np.average(letting_go.partly(off), weights=mass),
@@ -63,13 +59,14 @@ def experiment(case: str, seed: int) -> dict:
     network = networks.ReLUNetwork((len(task.inputs), *sizes, len(task.targets)))
     start = network.init(jax.random.key(seed), scale)
     *_, end = letting_go.trained(network, start, task, step=step)
-    before, after = (network.activations(weights, task.inputs) for weights in (start, end))
+    before, after = (
+        [task.inputs, *network.activations(weights, task.inputs)] for weights in (start, end)
+    )
     found = []
     for layer in range(len(sizes)):
         outgoing = start[-1] if layer + 1 == len(sizes) else start[-1] @ start[-2]
-        data = before[layer - 1] if layer else task.inputs
-        learned = after[layer], end[layer], end[layer + 1]
-        found.append(forecast(start[layer], outgoing, data, task, learned))
+        seen, at_end = (tasks.Task(data[layer], task.targets) for data in (before, after))
+        found.append(forecast([start[layer], outgoing], seen, end[layer : layer + 2], at_end))
     return {name: np.array([of_layer[name] for of_layer in found]) for name in found[0]}
 
 

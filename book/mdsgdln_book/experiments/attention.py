@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, sweeps, theory, training
+from mdsgdln import networks, statistics, sweeps, theory, training
 from mdsgdln.tasks import Task
 from mdsgdln_book.tables import Table
 
@@ -94,13 +94,6 @@ def linear_twin(weights) -> list:
     return [keys[:, :-1].reshape(HEADS, -1), values[:, -1][None]]
 
 
-def of_moments(inputs, targets) -> Task:
-    """Return few samples with the same second moments, which are all that a linear map sees."""
-    data = np.concatenate([inputs, targets])
-    few = np.linalg.qr(data.T / np.sqrt(data.shape[1]), mode="r").T * np.sqrt(len(data))
-    return Task.from_samples(few[: len(inputs)].T, few[len(inputs) :].T)
-
-
 # In-context regression --------------------------------------------------------------------------
 SPECTRA = {
     "white": np.ones(6),
@@ -168,7 +161,7 @@ def attend(spectrum: str, scale: float, seed: int) -> dict:
     rate = 1.6 * half_drop_formula(SPECTRA[spectrum], scale) / steps
     times = rate * np.arange(steps)
     run = training.train(model, weights, task, rate, steps, observe=kept)
-    few = of_moments(cubic(model, task.inputs), np.asarray(task.targets))
+    few = statistics.condensed(Task(cubic(model, task.inputs), task.targets))
     blocks = training.train(odd_blocks(model.dims), weights, few, rate, steps)
     linear = networks.LinearNetwork((len(few.inputs), HEADS, 1))
     alone = theory.predict_losses(linear, few, linear_twin(weights), times, rate)

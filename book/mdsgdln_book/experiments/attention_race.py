@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, sweeps, theory, training
+from mdsgdln import networks, statistics, sweeps, theory, training
 from mdsgdln.tasks import Task
 from mdsgdln_book.experiments.attention import (
     HEADS,
@@ -23,7 +23,6 @@ from mdsgdln_book.experiments.attention import (
     kept,
     linear_twin,
     network,
-    of_moments,
 )
 from mdsgdln_book.tables import Table
 
@@ -91,7 +90,7 @@ PATHWAYS = {"context": ("products", "context"), "weights": ("class", "weights")}
 def moments(model: Attention, task: Task) -> Task:
     """Return few samples with the moments of cubic features, one-hot classes and targets."""
     features = cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
-    return of_moments(np.concatenate(features), np.asarray(task.targets))
+    return statistics.condensed(Task(np.concatenate(features), task.targets))
 
 
 def sides(model: Attention, few: Task) -> list[np.ndarray]:

@@ -25,7 +25,8 @@ from mdsgdln_book.experiments import (
 def attention() -> dict:
     """Return which part of its own drop attention and look-up table have made, in percent.
 
-    A run's key is p, B and K; ``end`` is the time of its last point.
+    A run's key is p, B and K; ``end`` is the time of its last point, and ``first`` the number of
+    the one that made a quarter of its drop first.
     """
     runs = {}
     for run in tables.load("attention_race").itertuples():
@@ -36,7 +37,8 @@ def attention() -> dict:
                 for name, some in drops.items()
             }
             end = round(run.times[-1], 2)
-            runs[f"{run.p:.1f} {run.B} {run.K}"] = {"end": end} | shown
+            first = int(attention_race.lead(np.array(run.trained_drops)) < 0)
+            runs[f"{run.p:.1f} {run.B} {run.K}"] = {"end": end, "first": first} | shown
     return {"dims": 8, "tokens": 8, "runs": runs}
 
 

@@ -1,8 +1,9 @@
 "use strict";
 
 /* Attention against a look-up table: which part of its own drop of the loss each has made, trained
-   and predicted, and both rates. The page holds {dims, tokens, runs: {"p B K": {end, trained,
-   predicted}}}: drops in percent at equal steps up to `end`, attention first. */
+   and predicted, and both rates. The page holds {dims, tokens, runs: {"p B K": {end, first, trained,
+   predicted}}}: drops in percent at equal steps up to `end`, attention first; `first` is the number
+   of the one that made a quarter of its drop first in training. */
 Figures.define("attention", ({ dims, tokens, runs }) => {
   const { fixed, range } = Figures;
   const NAMES = { context: "attention", weights: "the look-up table" };
@@ -14,28 +15,19 @@ Figures.define("attention", ({ dims, tokens, runs }) => {
   const flip = (B, K) => 1 - (B / tokens) * Math.sqrt(1 + (K - 1) / dims);
   const points = (drops, end) => range(drops.length, 0, end).map((t, i) => [t, drops[i] / 100]);
 
-  /* Which of the two makes a quarter of its drop first. */
-  function winner(drops) {
-    const after = drops.map((some) => some.findIndex((part) => part >= 25));
-    const [context, weights] = after.map((at) => (at < 0 ? Infinity : at));
-    if (context !== weights) return context < weights ? 0 : 1;
-    return drops[0][context] > drops[1][weights] ? 0 : 1;
-  }
-
   function describe([inContext, inWeights], at, first) {
     const faster = NAMES[SIDES[inContext > inWeights ? 0 : 1]];
     const where = at > 0
       ? `The rates are equal at p* = ${at.toFixed(2)}.`
       : "Attention has the larger rate for every p.";
-    const rates = `${inContext.toFixed(3)} in context, ${inWeights.toFixed(3)} in weights`;
-    return `Rates: ${rates}. So by the formula ${faster} `
-      + `wins. ${where} In training ${NAMES[SIDES[first]]} made a quarter of its drop first.`;
+    return `Rates: ${inContext.toFixed(3)} in context, ${inWeights.toFixed(3)} in weights. `
+      + `So by the formula ${faster} wins. ${where} In training ${NAMES[SIDES[first]]} made a quarter of its drop first.`;
   }
 
   return {
     sliders: {
       p: { label: "probability p of new labels", min: 0.1, max: 0.9, step: 0.1, value: 0.3, show: fixed(1) },
-      copies: { label: "copies B among N = 8 tokens", min: 1, max: 3, value: 2 },
+      copies: { label: `copies B among N = ${tokens} tokens`, min: 1, max: 3, value: 2 },
       classes: { label: "classes K", min: 4, max: 6, value: 5, show: (k) => `${2 ** k}` },
     },
     series: {
@@ -54,7 +46,7 @@ Figures.define("attention", ({ dims, tokens, runs }) => {
     },
     draw({ p, copies, classes }) {
       const K = 2 ** classes;
-      const { end, trained, predicted } = runs[`${p.toFixed(1)} ${copies} ${K}`];
+      const { end, first, trained, predicted } = runs[`${p.toFixed(1)} ${copies} ${K}`];
       const [now, at] = [rates(p, copies, K), flip(copies, K)];
       const ends = range(2, 0, 1).map((chance) => [chance, rates(chance, copies, K)]);
       return {
@@ -69,7 +61,7 @@ Figures.define("attention", ({ dims, tokens, runs }) => {
           marks: at > 0 ? [[at, "p*"]] : [],
           points: SIDES.map((name, i) => [name, p, now[i], true]),
         },
-        text: describe(now, at, winner(trained)),
+        text: describe(now, at, first),
       };
     },
   };

@@ -57,6 +57,12 @@ def test_strength_order_copies_and_silent_neurons_change_nothing():
         assert as_set(discovery.discover(*same)) == as_set(CONTEXTS[:, columns])
 
 
+@pytest.mark.filterwarnings("ignore:discover. One gate")
+def test_noise_alone_is_one_pathway():
+    noise = np.random.default_rng(5).integers(0, 2, (300, 24))
+    assert len(discovery.discover(noise)) == 1
+
+
 def test_neurons_without_weight_do_not_count():
     noise = np.random.default_rng(4).integers(0, 2, (200, 24))
     activity = np.vstack([recorded(CONTEXTS, 0.05), noise])

@@ -87,20 +87,39 @@ def routes(weights: dict[str, jax.Array]) -> jax.Array:
     return jnp.einsum("joh,ihp->ijop", weights["out"], weights["hidden"] @ weights["in"])
 
 
-def train(weights, pictures: Pictures, trained: np.ndarray, rate: float, records=RECORDS):
-    """Descend the loss; return losses and the maps of all pairs at the steps of ``records``.
+def slope(weights, variances, input_output, mask) -> tuple[jax.Array, dict]:
+    """Return the loss, and its gradient for all weights.
 
-    The loss lacks a constant: it is the mean over input domains of the sum over trained outputs of
-    tr(A Σ^x Aᵀ)/2 − tr(A Σ^yxᵀ).
+    The loss is the mean over input domains of the sum over trained outputs, less a constant:
+    tr(O_j C_i O_jᵀ)/2 − tr(O_j D_iᵀ) with C_i = W_i Σ^x W_iᵀ, D_i = Σ^yx W_iᵀ, W_i the first weights
+    and O_j the map from them to outputs. Sums over j come first, and each product with all pixels
+    is formed once, as pixels are many.
     """
-    mask = trained.astype(float)[:, :, None, None] / len(trained)
+    into, hidden, out = weights["in"], weights["hidden"], weights["out"]
+    mask = mask / len(mask)
+    maps = out @ hidden
+    squares = jnp.einsum("ij,jgh->igh", mask, jnp.einsum("jcg,jch->jgh", maps, maps))
+    drive = jnp.einsum("ij,jch,cp->ihp", mask, maps, input_output)
+    seen = into * variances
+    variance, answers = seen @ into.mT, input_output @ into.mT  # C_i, D_i
+    into_slope = squares @ seen - drive
+    value = jnp.sum(squares * variance) / 2 - jnp.einsum("ij,jch,ich->", mask, maps, answers)
+    from_answers = jnp.einsum("ij,ich->jch", mask, answers)
+    maps_slope = maps @ jnp.einsum("ij,igh->jgh", mask, variance) - from_answers
+    return value, {
+        "in": into_slope,
+        "hidden": jnp.einsum("jch,jcg->hg", out, maps_slope),
+        "out": maps_slope @ hidden.T,
+    }
 
-    def loss(weights):
-        maps = routes(weights)
-        return jnp.sum(mask * (pictures.variances * maps / 2 - pictures.input_output) * maps)
+
+def train(weights, pictures: Pictures, trained: np.ndarray, rate: float, records=RECORDS):
+    """Descend the loss; return losses and the maps of all pairs at the steps of ``records``."""
+    data = jnp.asarray(pictures.variances), jnp.asarray(pictures.input_output)
+    mask = jnp.asarray(trained, float)
 
     def step(weights, _):
-        value, gradient = jax.value_and_grad(loss)(weights)
+        value, gradient = slope(weights, *data, mask)
         return jax.tree.map(lambda w, g: w - rate * g, weights, gradient), value
 
     losses, maps = [], [routes(weights)]

@@ -16,6 +16,7 @@ from mdsgdln_book.experiments.published import (
     SCALE,
     SUM_STEP,
 )
+from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
 EVERY = 50  # steps between two records of the ReLU network's weights
@@ -44,7 +45,8 @@ def candidates(case: str, seed: int) -> dict:
     relu_key, *keys = jax.random.split(jax.random.key(seed), 5)
 
     def losses(network, scale, key):
-        return training.train(network, network.init(key, scale), task, rate, NUM_STEPS).losses
+        small = reduced(network, network.init(key, scale), task)
+        return training.train(*small, rate, NUM_STEPS).losses
 
     reference = losses(relu, SCALE, relu_key)
     curves = {"relu": reference}
@@ -84,7 +86,8 @@ def samples_alone(case: str, seed: int) -> dict:
     on = {"modules": jnp.repeat(jnp.eye(task.num_samples), width, axis=0)}
     network = networks.GatedNetwork(sizes, edges, on)
     weights = network.init(jax.random.key(seed), SCALE)
-    return {"losses": training.train(network, weights, task, rate, NUM_STEPS).losses[::80]}
+    small = reduced(network, weights, task)
+    return {"losses": training.train(*small, rate, NUM_STEPS).losses[::80]}
 
 
 def as_many_neurons(case: str, seed: int) -> dict:
@@ -95,7 +98,8 @@ def as_many_neurons(case: str, seed: int) -> dict:
     task, rate, _ = setup(case)
     network = networks.contextual_pathways(task, 3, 2, HIDDEN // 4)
     weights = network.init(jax.random.key(seed), SCALE)
-    return {"losses": training.train(network, weights, task, rate, NUM_STEPS).losses[::80]}
+    small = reduced(network, weights, task)
+    return {"losses": training.train(*small, rate, NUM_STEPS).losses[::80]}
 
 
 def scaled_pathways(case: str, subset_size: int) -> dict:

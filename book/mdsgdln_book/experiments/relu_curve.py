@@ -9,6 +9,7 @@ import numpy as np
 from mdsgdln import networks, reln, statistics, sweeps, tasks, theory, training
 from mdsgdln_book.experiments.driven import driven_starts, small_system
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, SUM_STEP
+from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
 NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
@@ -21,7 +22,8 @@ def experiment(contexts: int, scale: float, seed: int) -> dict:
     relu_key, gated_key, draw_key = jax.random.split(jax.random.key(seed), 3)
 
     def losses(network, key):
-        return training.train(network, network.init(key, scale), task, rate, num_steps).losses
+        small = reduced(network, network.init(key, scale), task)
+        return training.train(*small, rate, num_steps).losses
 
     relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     # as many neurons as the ReLU network, divided equally; App. H gives each pathway 100

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import networks, reln, sweeps, tasks, theory, training
-from mdsgdln.theory.reduction import span
 from mdsgdln_book.experiments.published import (
     HIDDEN,
     NUM_ITEMS,
@@ -117,33 +116,33 @@ def scaled_pathways(case: str, subset_size: int) -> dict:
 
 @lru_cache(maxsize=3)
 def trained(case: str, seed: int) -> training.Run:
-    """Train the ReLU network, once for all times of freezing; keep its weights now and then."""
+    """Train the ReLU network, once for all times of freezing; keep its weights now and then.
+
+    Returns the network, the task and the run, all in the space of the targets.
+    """
     task, rate, relu = setup(case)
-    weights = relu.init(jax.random.key(seed), SCALE)
-    return training.train(relu, weights, task, rate, NUM_STEPS, observe=kept, every=EVERY)
+    small = reduced(relu, relu.init(jax.random.key(seed), SCALE), task)
+    run = training.train(*small, rate, NUM_STEPS, observe=kept, every=EVERY)
+    return small[0], small[2], run
 
 
 def frozen(case: str, time: float, seed: int) -> dict:
     """Freeze the gates at ``time``, in units of the time at which a tenth of the loss is gone.
 
-    Until then the gated network is the ReLU network. From then on it is trained on outputs in the
-    space of the targets: what is beyond it only shrinks, and acts on the others as σ² does.
+    Until then the gated network is the ReLU network.
     """
-    task, rate, relu = setup(case)
-    run = trained(case, seed)
+    _, rate, _ = setup(case)
+    relu, task, run = trained(case, seed)
     tenth = jnp.argmax(run.losses < 0.9 * run.losses[0])
     step = int(jnp.round(time * tenth))
     near = [weight[step // EVERY] for weight in run.observed]
     near = training.train(relu, near, task, rate, EVERY, observe=kept).observed
     first, second = (weight[step % EVERY] for weight in near)
-    basis = span(task.targets)
-    sizes = {"input": len(task.inputs), "hidden": HIDDEN, "output": basis.shape[1]}
+    sizes = dict(zip(("input", "hidden", "output"), relu.sizes, strict=True))
     gates = {"hidden": relu.gates([first, second], task.inputs)[0]}
     into, out = ("input", "hidden"), ("hidden", "output")
     gated = networks.GatedNetwork(sizes, [into, out], gates)
-    task = tasks.Task(task.inputs, basis.T @ task.targets)
-    start = {into: first, out: basis.T @ second}
-    after = training.train(gated, start, task, rate, NUM_STEPS).losses
+    after = training.train(gated, {into: first, out: second}, task, rate, NUM_STEPS).losses
     losses = np.concatenate([run.losses[:step], after[: NUM_STEPS - step]])
     return {
         "step": step,

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from mdsgdln import discovery, networks, sweeps, tasks, training
 from mdsgdln_book.experiments.neurons_mechanisms import by_number
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, NUM_STEPS, SCALE, SUM_STEP
+from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
 # Hidden layers: neurons of each, σ, step of the summed loss, steps. One is as published (MHS
@@ -28,10 +29,11 @@ def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
     task = tasks.contextual(contexts, NUM_ITEMS)
     relu = networks.ReLUNetwork((len(task.inputs), *hidden, len(task.targets)))
     weights = relu.init(jax.random.key(seed), scale)
-    run = training.train(relu, weights, task, sum_step * task.num_samples, num_steps)
+    small = reduced(relu, weights, task)
+    run = training.train(*small, sum_step * task.num_samples, num_steps)
     return {
         "untrained": on_in(relu, weights, task, contexts),
-        "trained": on_in(relu, run.weights, task, contexts),
+        "trained": on_in(small[0], run.weights, task, contexts),
         "energy_untrained": by_energy(weights, task, contexts),
         "energy_trained": by_energy(run.weights, task, contexts),
         "left": run.losses[-1] / run.losses[0],

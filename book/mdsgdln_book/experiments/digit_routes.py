@@ -91,9 +91,8 @@ def slope(weights, variances, input_output, mask) -> tuple[jax.Array, dict]:
     """Return the loss, and its gradient for all weights.
 
     The loss is the mean over input domains of the sum over trained outputs, less a constant:
-    tr(O_j C_i O_jᵀ)/2 − tr(O_j D_iᵀ) with C_i = W_i Σ^x W_iᵀ, D_i = Σ^yx W_iᵀ, W_i the first weights
-    and O_j the map from them to outputs. Sums over j come first, and each product with all pixels
-    is formed once, as pixels are many.
+    tr(A_j C_i A_jᵀ)/2 − tr(A_j D_iᵀ), C_i = W_i Σ^x W_iᵀ, D_i = Σ^yx W_iᵀ, W_i the first weights
+    and A_j the map from them to outputs. Sums over j come first, each product with all pixels once.
     """
     into, hidden, out = weights["in"], weights["hidden"], weights["out"]
     mask = mask / len(mask)

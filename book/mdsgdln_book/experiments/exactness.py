@@ -6,9 +6,11 @@ import jax
 import jax.numpy as jnp
 
 from mdsgdln import networks, reln, sweeps, tasks, theory, training
+from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
 SUM_STEP, CHUNK = 0.004, 100  # step on the summed loss; steps between two looks at the loss
+REDUCED = 1e-3  # σ up to which networks are trained in the space of their targets
 FALLEN = 0.01  # a run ends when both losses are below this share of their start
 KINDS = {
     "trees": ["tree"],
@@ -30,18 +32,19 @@ def setup(case: str, hidden: int):
     return task, relu, gated
 
 
-def max_steps(num_contexts: int, hidden: int, scale, sum_step=SUM_STEP):
+def max_steps(num_contexts: int, hidden: int, scale):
     """Return twice the race law's time for a mode of strength κ = 1, and 500 steps more."""
     start = theory.expected_initial_strength(hidden // (num_contexts + 1), scale)
     units = jnp.maximum(jnp.log(1 / start), 1) / 2
-    return 2 * theory.learning_time(num_contexts, num_contexts - 1) * units / sum_step + 500
+    return 2 * theory.learning_time(num_contexts, num_contexts - 1) * units / SUM_STEP + 500
 
 
 @partial(jax.jit, static_argnames="longest")
-def side_by_side(pairs, task, limit, sum_step=SUM_STEP, longest=8000):
-    """Train networks until all have learned; return their losses, zero after the end."""
-    rate = sum_step * task.num_samples
-    names = range(len(pairs))
+def side_by_side(trained, rate, limit, longest=8000):
+    """Train networks until all have learned; return their losses, zero after the end.
+
+    Each comes with its initial weights and its task.
+    """
 
     def unfinished(state):
         step, _, _, now = state
@@ -49,13 +52,16 @@ def side_by_side(pairs, task, limit, sum_step=SUM_STEP, longest=8000):
 
     def chunk(state):
         step, weights, losses, _ = state
-        runs = [training.train(pairs[k][0], weights[k], task, rate, CHUNK) for k in names]
+        runs = [
+            training.train(network, start, task, rate, CHUNK)
+            for (network, _, task), start in zip(trained, weights, strict=True)
+        ]
         fresh = jnp.stack([run.losses for run in runs])
         losses = jax.lax.dynamic_update_slice(losses, fresh, (0, step))
         return step + CHUNK, [run.weights for run in runs], losses, fresh[:, -1] / losses[:, 0]
 
-    begin = jnp.zeros((len(pairs), longest))
-    state = 0, [weights for _, weights in pairs], begin, jnp.ones(len(pairs))
+    begin = jnp.zeros((len(trained), longest))
+    state = 0, [weights for _, weights, _ in trained], begin, jnp.ones(len(trained))
     step, _, losses, now = jax.lax.while_loop(unfinished, chunk, state)
     return losses, step, now
 
@@ -64,7 +70,11 @@ def compared(case: str, hidden: int, scale: float, seed: int) -> dict:
     """Return how far the gated network's loss is from the ReLU network's, and on which side."""
     task, relu, gated = setup(case, hidden)
     limit = max_steps(int(case[0]), hidden, scale)
-    (reference, losses), steps, now = side_by_side(both(relu, gated, scale, seed), task, limit)
+    trained = [(*pair, task) for pair in both(relu, gated, scale, seed)]
+    if scale <= REDUCED:
+        trained = [reduced(*each) for each in trained]
+    rate = SUM_STEP * task.num_samples
+    (reference, losses), steps, now = side_by_side(trained, rate, limit)
     return difference(losses, reference) | {
         "relu_left": now[0],
         "gated_left": now[1],

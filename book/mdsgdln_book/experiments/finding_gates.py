@@ -19,6 +19,7 @@ from mdsgdln_book.experiments.published import (
     SCALE,
     SUM_STEP,
 )
+from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
 NUM_TRAININGS, CLUSTERS = 3, range(2, 13)
@@ -75,11 +76,11 @@ class Recording(NamedTuple):
 def record(case: Case, seed: int) -> Recording:
     """Train the ReLU network from several starts and record its hidden layer and its outputs."""
     task = case.task
-    network = networks.ReLUNetwork((len(task.inputs), case.hidden, len(task.targets)))
+    relu = networks.ReLUNetwork((len(task.inputs), case.hidden, len(task.targets)))
     kept, parts = slice(None, None, case.sampled // case.seen), []
     for key in jax.random.split(jax.random.key(seed), NUM_TRAININGS):
-        start = network.init(key, case.scale)
-        run = _train(network, start, task, case.rate, span(task.targets), case.num_steps, case.seen)
+        small = reduced(relu, relu.init(key, case.scale), task)
+        run = _train(*small, case.rate, case.num_steps, case.seen)
         gates, mass, outputs = map(np.asarray, run.observed)
         gates = gates[kept].reshape(-1, task.num_samples)
         losses = np.asarray(run.losses[:: case.seen])
@@ -90,14 +91,13 @@ def record(case: Case, seed: int) -> Recording:
 
 
 @partial(jax.jit, static_argnames=("num_steps", "every"))
-def _train(network, start, task, rate, basis, num_steps, every):
-    """Train a network; observe gates, shares of the weights and outputs in a basis."""
+def _train(network, start, task, rate, num_steps, every):
+    """Train a network; observe gates, shares of the weights and outputs."""
 
     def observe(weights):
         (gates,) = network.gates(weights, task.inputs)
         mass = discovery.importance(*weights)
-        outputs = basis.T @ network.apply(weights, task.inputs)
-        return gates.astype(bool), mass / mass.sum(), outputs
+        return gates.astype(bool), mass / mass.sum(), network.apply(weights, task.inputs)
 
     return training.train(network, start, task, rate, num_steps, observe=observe, every=every)
 

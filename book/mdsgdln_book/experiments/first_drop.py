@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import networks, sweeps, tasks, theory, training
+from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
 SCALES = (1e-6, 1e-5, 1e-4, 1e-3)
@@ -115,7 +116,8 @@ def trained(task, width, scale, seed, amount, rate, about) -> float:
     weights = network.init(jax.random.key(seed), scale)
     tick = np.log1p(STEP) / rate
     num_steps = int(1.5 * about / tick) + 50
-    losses = np.asarray(training.train(network, weights, task, STEP / rate, num_steps).losses)
+    small = reduced(network, weights, task)
+    losses = np.asarray(training.train(*small, STEP / rate, num_steps).losses)
     steps = passed(losses, losses[0] - amount)
     if not steps:
         raise ValueError(f"about: expected a fall by {amount} before {1.5 * about}, got none")

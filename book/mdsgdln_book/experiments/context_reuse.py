@@ -29,7 +29,8 @@ def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
     task = tasks.contextual(contexts, NUM_ITEMS)
     relu = networks.ReLUNetwork((len(task.inputs), *hidden, len(task.targets)))
     weights = relu.init(jax.random.key(seed), scale)
-    small = reduced(relu, weights, task)
+    # Through two layers, what is beside the targets changes which gates are found.
+    small = reduced(relu, weights, task) if hidden_layers == 1 else (relu, weights, task)
     run = training.train(*small, sum_step * task.num_samples, num_steps)
     return {
         "untrained": on_in(relu, weights, task, contexts),

@@ -3,9 +3,9 @@
 import jax
 import numpy as np
 import pytest
-from mdsgdln_book.experiments.reduced import in_span, reduced
 
 from mdsgdln import networks, reln, tasks, training
+from mdsgdln_book.experiments.reduced import in_span, reduced
 
 TASK = tasks.contextual(2, 4)
 SCALE, RATE, STEPS = 1e-4, 0.08, 800

@@ -8,31 +8,28 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import gates, networks, statistics, sweeps, tasks, theory, training
+from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
 NUM_ITEMS, HIDDEN = 2, 20  # neurons of a pathway
 STRENGTH = 1.0  # κ, the singular value of a tree of two items without its mean
 
 
-@partial(jax.jit, static_argnames="kind")
 def timed(kind: str, scale: float, seed: int) -> dict:
     """Return the time at which half of the residual is learned, per κ and ln(1/a₀)/2."""
     sum_step, num_steps = 0.01, 6000
     num_contexts, subset_size = (int(word) for word in kind.split() if word.isdigit())
     task = tasks.contextual(num_contexts, NUM_ITEMS)
     rate = sum_step * task.num_samples
-    residual = np.asarray(statistics.residual(task).targets)
     network = networks.contextual_pathways(task, num_contexts, subset_size, HIDDEN)
-
-    def learned(weights):
-        return jnp.sum(residual * network.apply(weights, task.inputs)) / (residual**2).sum()
-
-    weights = network.init(jax.random.key(seed), scale)
-    run = training.train(network, weights, task, rate, num_steps, observe=learned)
-    half = rate * jnp.argmax(run.observed > 0.5)
+    small = reduced(network, network.init(jax.random.key(seed), scale), task)
+    run = training.train(*small, rate, num_steps, observe="outputs")
+    residual = np.asarray(statistics.residual(small[2]).targets)
+    learned = np.tensordot(run.observed, residual) / np.sum(residual**2)
+    half = rate * np.argmax(learned > 0.5)
     start = theory.expected_initial_strength(HIDDEN, scale)
-    unit = task.num_samples / STRENGTH * jnp.log(1 / start) / 2
-    return {"time": half / unit, "learned": run.observed[-1]}
+    unit = task.num_samples / STRENGTH * np.log(1 / start) / 2
+    return {"time": half / unit, "learned": learned[-1]}
 
 
 @partial(jax.jit, static_argnames="num_contexts")

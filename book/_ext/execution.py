@@ -2,9 +2,10 @@
 
 MyST-NB executes a chapter when it reads it, one after the other, and keeps the outputs for as long
 as its code stays. Sphinx could read in parallel, but the domain of sphinx-proof cannot be merged.
-So what is about to be read is executed before, one kernel a core, and left in MyST-NB's cache: in a
-folder for each state of all else that outputs depend on, which is both packages, the tables, what
-is installed, and the chapter's own claims. Prose and captions execute nothing.
+So what is about to be read is executed before, one kernel a core, and left in MyST-NB's cache, as
+nbval does (tests/references/conftest.py): in a folder for each state of all else that outputs
+depend on, which is both packages, the tables, what is installed, and the chapter's own claims.
+Prose and captions execute nothing.
 """
 
 import ast
@@ -20,15 +21,19 @@ from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from jupyter_cache.cache.main import JupyterCacheBase
 from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
 from myst_nb.core.execute import cache as execute_module
-from myst_nb.core.read import create_nb_reader, is_myst_markdown_notebook
+from myst_nb.core.read import (
+    create_nb_reader,
+    is_myst_markdown_notebook,
+    read_myst_markdown_notebook,
+)
 from myst_nb.sphinx_ import NbMetadataCollector
 from nbclient.exceptions import DeadKernelError
-from nbformat import NotebookNode
+from nbformat import NotebookNode, from_dict
 from sphinx.environment import CONFIG_OK
 
 from _ext.references import ENCRYPTED, code_cells
 from mdsgdln_book.claims import read_claims
-from mdsgdln_book.places import PACKAGE, RESULTS, ROOT, STRICT
+from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT
 
 MOST_KERNELS = 4  # at a time: each needs up to 2 GB of memory
 FAILED: dict[str, ExecutionResult] = {}  # in this build, by page
@@ -80,9 +85,14 @@ def find_outdated(app, env, added, changed, removed) -> list[str]:
     return [page for page in env.found_docs if not (page in read and is_done(page))]
 
 
+def place(page: str, build: Path = ROOT / "_build") -> Path:
+    """The cache in which MyST-NB keeps a page."""
+    return build / ".jupyter_cache" / page / key(page)
+
+
 def folder(app, page: str) -> Path:
-    """Where MyST-NB keeps a page."""
-    return Path(app.outdir).parent / ".jupyter_cache" / page / key(page)
+    """The cache of a page in this build."""
+    return place(page, Path(app.outdir).parent)
 
 
 def execute_together(app, env, docnames: list[str]) -> None:
@@ -142,6 +152,25 @@ def execute(env, page: str, notebook: NotebookNode, kept: JupyterCacheAbstract) 
     return result.time
 
 
+def keep(name: str, cells: list[tuple], book: Path = BOOK) -> None:
+    """Keep a chapter that something else has executed to its end.
+
+    Its cells are (source, outputs, seconds); with others than the chapter has, nothing is kept.
+    """
+    path = book / f"{name}.md"
+    notebook = read_myst_markdown_notebook(path.read_text(encoding="utf8"), path=path)
+    code = code_cells(notebook)
+    if [source for source, _, _ in cells] != [cell.source for cell in code]:
+        return
+    for number, (cell, (_, outputs, _)) in enumerate(zip(code, cells, strict=True), 1):
+        cell |= {"execution_count": number, "outputs": [*map(from_dict, outputs)]}
+    hash_code_and_tags()
+    data = {"execution_seconds": sum(seconds for _, _, seconds in cells)}
+    bundle = CacheBundleIn(notebook, str(path), data=data)
+    kept = get_cache(place(f"book/{name}"))
+    kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
 def what_failed(notebook, error: Exception) -> str:
     """The cell that was begun last, and in one line what happened in it."""
     begun = [n for n, cell in enumerate(code_cells(notebook), 1) if cell.execution_count]
@@ -172,17 +201,22 @@ def say_why(app, exception) -> None:
         print(f"Failed: {result.exc_string}", file=sys.stderr)
 
 
-def setup(app) -> dict:
-    """Register the extension; claims of what it executes are decided strictly."""
-    os.environ[STRICT] = "yes"
-    FAILED.clear()
-    # Of the metadata of a cell, its tags count, and not its caption.
+@cache
+def hash_code_and_tags() -> None:
+    """Of the metadata of a cell, let its tags count for the cache, and not its caption."""
     hashed, merged = (
         JupyterCacheBase.create_hashed_notebook,
         JupyterCacheBase.merge_match_into_notebook,
     )
     JupyterCacheBase.create_hashed_notebook = partialmethod(hashed, cell_metadata=("tags",))
     JupyterCacheBase.merge_match_into_notebook = partialmethod(merged, cell_meta=())
+
+
+def setup(app) -> dict:
+    """Register the extension; claims of what it executes are decided strictly."""
+    os.environ[STRICT] = "yes"
+    FAILED.clear()
+    hash_code_and_tags()
     app.add_config_value("only_chapter", "", rebuild="", types=[str])
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", execute_together)

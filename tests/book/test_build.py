@@ -132,6 +132,21 @@ def test_what_counts_of_code(tmp_path, old, new, counts):
     assert (execution.content(one) != execution.content(other)) == counts
 
 
+def test_what_something_else_has_executed_is_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(execution, "place", lambda page: tmp_path / page)
+    text = "---\nkernelspec:\n  name: python3\n---\n\n```{code-cell}\n1 + 1\n```\n"
+    (tmp_path / "sums.md").write_text(text)
+    notebook = execution.read_myst_markdown_notebook(text, path="sums.md")
+    kept = execution.get_cache(tmp_path / "book/sums")
+    two = {"output_type": "execute_result", "data": {"text/plain": "2"}}
+    two |= {"metadata": {}, "execution_count": 1}
+    execution.keep("sums", [("1 + 2", [two], 0.5)], tmp_path)
+    assert not execution.is_kept(kept, notebook)
+    execution.keep("sums", [("1 + 1", [two], 0.5)], tmp_path)
+    (cell,) = execution.code_cells(kept.merge_match_into_notebook(notebook)[1])
+    assert cell.outputs == [two]
+
+
 def test_a_chapter_depends_on_its_own_claims(monkeypatch):
     claims = execution.read_claims()
     name = next(name for name, claim in claims.items() if claim.chapter == "xor")

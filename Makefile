@@ -59,8 +59,8 @@ tables: $(READY)
 reproduce: $(READY)
 	$(BIN)/python -m _ext.reproduction all --tables $(TABLE) --chapters $(CHAPTER)
 
-# All that the page on what it takes has measured, on a machine that does nothing else:
-# about forty minutes. What this page prints is then another reference. PART="training" takes this only.
+# All that the page on what it takes has measured, on a machine that does nothing else. What this page
+# prints is then another reference. PART="training" takes this only.
 bench: export JAX_ENABLE_COMPILATION_CACHE = false
 bench: $(READY)
 	$(BIN)/python benchmarks $(PART)

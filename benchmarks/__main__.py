@@ -13,12 +13,8 @@ import sys
 from pathlib import Path
 
 RESULTS = Path(__file__).parent.parent / "book/mdsgdln_book/results/cost.json"
-PARTS = ("training", "routing", "prediction", "sliding", "sweeps", "growth")
-PRECISIONS = {
-    "sliding": ["float64"],
-    "sweeps": ["float32"],
-    "growth": ["float32"],
-}
+PARTS = ("training", "growth")
+PRECISIONS = {"growth": ["float32"]}
 ALL_THREADS = ("growth",)  # not one and two, as it is long
 
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 RESULTS = Path(__file__).parent.parent / "book/mdsgdln_book/results/cost.json"
-PARTS = ("training", "growth")
+PARTS = ("training", "prediction", "growth")
 PRECISIONS = {"growth": ["float32"]}
 ALL_THREADS = ("growth",)  # not one and two, as it is long
 

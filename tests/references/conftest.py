@@ -5,18 +5,21 @@ from nbval.plugin import IPyNbCell
 
 from _ext import execution
 
-ran: dict[
-    str, list
-] = {}  # source, outputs and seconds of each cell that agreed, by chapter
+# Of each cell that agreed, by chapter: source, outputs and seconds.
+ran: dict[str, list] = {}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Note a cell that agrees with its reference; keep a chapter with its last one."""
+    """Note a cell that agrees with its reference."""
     report = yield
     if isinstance(item, IPyNbCell) and report.when == "call" and report.passed:
-        name = item.parent.path.stem
-        cells = ran.setdefault(name, [])
+        cells = ran.setdefault(item.parent.path.stem, [])
         cells.append((item.cell.source, item.test_outputs, call.duration))
-        execution.keep(name, cells)
     return report
+
+
+def pytest_runtest_teardown(item, nextitem):
+    """Keep a chapter after its last cell."""
+    if isinstance(item, IPyNbCell) and getattr(nextitem, "parent", None) != item.parent:
+        execution.keep(item.parent.path.stem, ran.get(item.parent.path.stem, []))

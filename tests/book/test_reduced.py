@@ -1,10 +1,12 @@
 """Training with less to compute: the loss is that of the whole network."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from mdsgdln import networks, reln, tasks, training
+from mdsgdln_book.experiments import digit_routes
 from mdsgdln_book.experiments.reduced import in_span, reduced
 
 TASK = tasks.contextual(2, 4)
@@ -27,6 +29,25 @@ def test_what_is_reduced_has_the_loss_of_the_whole(network):
     losses = training.train(*smaller, RATE, STEPS).losses
     assert losses[-1] < 0.5 * losses[0]
     assert reln.deviation(losses, whole, learned=None) < 1e-5
+
+
+def test_the_slope_of_routes_is_that_of_automatic_differentiation():
+    keys = jax.random.split(jax.random.key(0), 3)
+    weights = digit_routes.initial_weights(keys[0], 3, 64, 0.7)
+    variances, drive = jax.random.uniform(keys[1], (64,)), jax.random.normal(keys[2], (10, 64))
+    mask = jnp.array([[1.0, 1, 0], [0, 1, 1], [0, 0, 1]])
+
+    def loss(weights):
+        maps = digit_routes.routes(weights)
+        each = jnp.sum((variances * maps / 2 - drive) * maps, axis=(2, 3))
+        return jnp.sum(mask * each) / 3
+
+    with jax.numpy_rank_promotion("allow"):  # as for readers
+        value, gradient = jax.value_and_grad(loss)(weights)
+        found, slope = digit_routes.slope(weights, variances, drive, mask)
+    np.testing.assert_allclose(found, value, rtol=1e-10)
+    for name, expected in gradient.items():
+        np.testing.assert_allclose(slope[name], expected, atol=1e-10 * jnp.abs(expected).max())
 
 
 def test_coordinates_of_targets_keep_their_inner_products():

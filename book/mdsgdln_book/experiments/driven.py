@@ -11,8 +11,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import networks, statistics, tasks, theory
-from mdsgdln.theory.reduction import span
+from mdsgdln import networks, statistics, theory
+from mdsgdln_book.experiments.reduced import reduced
 
 MOST_STEPS = 4000  # after which neurons are compared that have not learned enough
 
@@ -42,10 +42,8 @@ def driven_starts(neurons, task, build, scale, rate, levels=(0.01,)):
     The common one is matched on the targets, when the neurons have learned 1 % of them; the others
     on what it leaves of them, at each of ``levels``, shares that increase.
     """
-    basis = span(task.targets)  # which no error ever leaves
-    task = tasks.Task(task.inputs, basis.T @ task.targets)
-    neurons = [neurons[0], basis.T @ neurons[1]]
     relu = networks.ReLUNetwork((len(task.inputs), len(neurons[0]), len(task.targets)))
+    relu, neurons, task = reduced(relu, neurons, task)
     grow = partial(_grow, relu, neurons, task, rate=rate)
     start = small_system(task, build, (scale**2, 0.0))
     (common,) = grow(*start, pattern=task.targets, levels=jnp.array([0.01]), raw=True)

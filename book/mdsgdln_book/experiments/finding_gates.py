@@ -10,7 +10,6 @@ import numpy as np
 
 from mdsgdln import discovery, networks, reln, sweeps, tasks, theory, training
 from mdsgdln.discovery import clusters
-from mdsgdln.theory.reduction import span
 from mdsgdln_book.experiments.published import (
     HIDDEN,
     NUM_ITEMS,
@@ -19,7 +18,7 @@ from mdsgdln_book.experiments.published import (
     SCALE,
     SUM_STEP,
 )
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import in_span, reduced
 from mdsgdln_book.tables import Table
 
 NUM_TRAININGS, CLUSTERS = 3, range(2, 13)
@@ -117,7 +116,7 @@ def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     outputs = system.evolve(times, case.rate, output=theory.ReducedNetwork.outputs)
     targets = system.task.targets
     losses = jnp.sum((targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * task.num_samples)
-    back = span(task.targets).T @ np.asarray(task.targets) @ np.linalg.pinv(targets)
+    back = np.asarray(in_span(task).targets) @ np.linalg.pinv(targets)
     return np.asarray(losses), back @ np.asarray(outputs)
 
 

@@ -102,7 +102,9 @@ def _largest_margins(
     from scipy import optimize, sparse  # here, as its import takes a while
 
     num_inputs, num_gates = len(inputs), len(on)
-    rows = [np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row]) for row in on]
+    rows = [
+        sparse.coo_array(np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row])) for row in on
+    ]
     program = optimize.linprog(
         c=np.tile(np.append(np.zeros(num_inputs), -1), num_gates),
         A_ub=sparse.block_diag(rows, format="csr"),

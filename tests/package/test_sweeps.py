@@ -245,6 +245,7 @@ def test_processes_have_the_code_of_now(tmp_path, monkeypatch):
 
 def test_a_process_has_one_thread_of_xla_and_one_of_blas(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")  # for this process, not for others
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
 
     def busy(seed):
         """Count the threads that do a large product, by their share of the time of the CPU."""
@@ -289,7 +290,8 @@ def test_precision_is_the_same_everywhere_and_a_killed_worker_loses_nothing(tmp_
     }
 
 
-def test_seeds_at_once_on_four_devices_give_the_numbers_of_runs_alone(tmp_path):
+def test_seeds_at_once_on_four_devices_give_the_numbers_of_runs_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
     process = run_process("devices", tmp_path / "file", "--xla_force_host_platform_device_count=4")
     assert answer(process) == [4, 4]
     found = pd.read_json(tmp_path / "file", orient="split", precise_float=True)

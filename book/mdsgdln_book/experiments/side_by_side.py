@@ -27,7 +27,6 @@ class SideBySide(NamedTuple):
     gated_weights: list[jax.Array]
 
 
-@partial(jax.jit, static_argnames="num_steps")
 def train_side_by_side(
     network: networks.ReLUNetwork,
     weights: list[jax.Array],
@@ -39,7 +38,8 @@ def train_side_by_side(
     """Train a ReLU network and the gated network that has its activity as gates (MHS Def. 3.1).
 
     Both start from ``weights`` and go down their own gradient. Gates are step(z), z the input of
-    the ReLU network's neuron; no gradient passes through them.
+    the ReLU network's neuron; no gradient passes through them. Both run on the processor: a GPU
+    sums the products of the two in different orders, and they come 1e-15 apart.
 
     Args:
         network: the ReLU network, with one hidden layer or more.
@@ -49,8 +49,14 @@ def train_side_by_side(
         num_steps: number of updates.
         freeze_at: step from which on the gated network keeps its gates; never if not given.
     """
-    linear = networks.LinearNetwork(network.sizes)
     freeze_at = num_steps if freeze_at is None else freeze_at
+    with jax.default_device("cpu"):
+        return _train(network, weights, task, learning_rate, num_steps, freeze_at)
+
+
+@partial(jax.jit, static_argnames="num_steps")
+def _train(network, weights, task, learning_rate, num_steps, freeze_at):
+    linear = networks.LinearNetwork(network.sizes)
 
     def loss(weights, network, gates=None):
         outputs = network.apply(weights, task.inputs, gates)

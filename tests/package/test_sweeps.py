@@ -245,7 +245,6 @@ def test_processes_have_the_code_of_now(tmp_path, monkeypatch):
 
 def test_a_process_has_one_thread_of_xla_and_one_of_blas(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")  # for this process, not for others
-    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
 
     def busy(seed):
         """Count the threads that do a large product, by their share of the time of the CPU."""
@@ -265,8 +264,10 @@ def test_a_process_has_one_thread_of_xla_and_one_of_blas(monkeypatch):
 
         matrix = np.ones((600, 600))
         multiply = jax.jit(lambda x: x @ x)
+        with jax.default_device("cpu"):  # where there is a GPU, too
+            xla = threads(lambda: multiply(matrix).block_until_ready())
         return {
-            "xla": threads(lambda: multiply(matrix).block_until_ready()),
+            "xla": xla,
             "blas": threads(lambda: matrix @ matrix),
             "pid": os.getpid(),
         }

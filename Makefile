@@ -52,7 +52,7 @@ references: $(READY)
 
 # What is missing in any table; TABLE="name ..." computes these anew.
 tables: $(READY)
-	$(BIN)/python -m _ext.reproduction fill --tables $(TABLE)
+	$(BIN)/python -m _ext.reproduction fill $(if $(TABLE),--anew) --tables $(TABLE)
 
 # The book without its tables: all of them are recomputed in an empty folder, every chapter is executed on
 # them, and what it prints is compared. TABLE="..." and CHAPTER="..." take these only.

@@ -1,6 +1,6 @@
 """Tables are filled, and everything is recomputed: the book without its tables has to say the same.
 
-    python -m _ext.reproduction fill [--tables NAME ...]
+    python -m _ext.reproduction fill [--tables NAME ...] [--anew]
     python -m _ext.reproduction all [--tables NAME ...] [--chapters NAME ...]
 
 Both go on where they stopped, for as long as the code stays.
@@ -8,12 +8,13 @@ Both go on where they stopped, for as long as the code stays.
 
 import argparse
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +30,8 @@ from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT
 CORES = 2
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=600"]  # seconds
 BUILD = ROOT / "_build/reproduce"
+# Of a process that has a core to itself.
+ONE_THREAD = dict.fromkeys(("NPROC", "PJRT_NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
 
 def run(name: str, /, **setting) -> Mapping:
@@ -45,10 +48,33 @@ def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
         print(f"{name}: not filled, what it reads is not on this machine")
         return
     work = BUILD / code() / "anew" / path.name if anew else path
-    sweeps.sweep(partial(run, name), table.settings, work, n_jobs=n_jobs)
+    sweeps.sweep(partial(run, name), table.settings, work, n_jobs=n_jobs, progress=n_jobs > 1)
     work.replace(path)
     seconds = sum(row["seconds"] or 0 for row in tables.rows(name))
     print(f"{name}: {len(table.settings)} rows, {seconds:.0f} s", flush=True)
+
+
+def expected(name: str) -> float:
+    """Return how many seconds a table took when it was last filled."""
+    rows = tables.find(name).rows(tables.file_of(name))
+    return sum(row["seconds"] or 0 if row else math.inf for row in rows)
+
+
+def fill_each(names: Sequence[str], anew: bool = False, folder: Path | None = None) -> None:
+    """Fill tables, the longest first, each by a process of one thread, as many as there are cores.
+
+    A process compiles once what rows share, and no core waits for another's last row.
+    """
+    here = os.environ | ONE_THREAD | ({ELSEWHERE: str(folder)} if folder else {})
+    jobs = CORES if len(names) == 1 else 1
+    command = [sys.executable, "-m", "_ext.reproduction", "fill", "--jobs", str(jobs)]
+    command += ["--anew"] * anew + ["--tables"]
+    one = partial(subprocess.run, cwd=ROOT, env=here, check=True)
+    longest_first = sorted(names, key=expected, reverse=True)
+    with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(names), unit="table") as bar:
+        for done in as_completed(pool.submit(one, [*command, name]) for name in longest_first):
+            done.result()
+            bar.update()
 
 
 def code() -> str:
@@ -92,10 +118,8 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     """Recompute tables, all or these, and execute chapters on them; return what came out."""
     folder = BUILD / (code() + "-part" * bool(names))
     names, pages = names or list(tables.every()), pages or list(chapters())
-    taken, there = prepare(folder, names), {ELSEWHERE: str(folder)}
-    command = [sys.executable, "-m", "_ext.reproduction", "fill"]  # what the folder lacks
-    subprocess.run(command, cwd=ROOT, env=os.environ | there, check=True)
-    differ = {}
+    taken, differ = prepare(folder, names), {}
+    fill_each([name for name in names if name not in taken], folder=folder)
     with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
         for page, text in zip(pages, pool.map(partial(compare, folder), pages), strict=True):
             bar.write(f"{page}: {'differs' if text else 'the same'}", file=sys.stdout)
@@ -120,10 +144,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("command", choices=["fill", "all"])
     for option, known in (("--tables", tables.every()), ("--chapters", chapters())):
         parser.add_argument(option, nargs="*", default=[], metavar="NAME", choices=list(known))
+    parser.add_argument("--anew", action="store_true", help="not only what is missing")
+    parser.add_argument("--jobs", type=int, help="fill one table after the other in this process")
     given = parser.parse_args(arguments)
+    names = given.tables or list(tables.every())
+    if given.command == "fill" and given.jobs:
+        for name in names:
+            fill(name, given.jobs, given.anew)
+        return 0
     if given.command == "fill":
-        for name in given.tables or tables.every():
-            fill(name, anew=bool(given.tables))
+        fill_each([name for name in names if given.anew or math.isinf(expected(name))], given.anew)
         return 0
     found = reproduce(given.tables, given.chapters)
     print(json.dumps(found, indent=1))

@@ -150,17 +150,18 @@ def _path_gate(network: GatedNetwork, path: Path, num_samples: int) -> Float[Arr
     Raises:
         ValueError: no path of the network, or a gate that differs between neurons of a layer.
     """
-    gate = jnp.ones(num_samples)
-    for place in (*path, *network.graph.path_edges(path)):
-        factor = network.node_gates.get(place, network.edge_gates.get(place))
-        if factor is None:
-            continue
-        if factor.ndim > 1:
-            raise ValueError(
-                f"gates of {place!r}: expected one per sample, shape (P,), for a path, "
-                f"got one per neuron, {factor.shape}"
-            )
-        gate = gate * factor
+    with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
+        gate = jnp.ones(num_samples)
+        for place in (*path, *network.graph.path_edges(path)):
+            factor = network.node_gates.get(place, network.edge_gates.get(place))
+            if factor is None:
+                continue
+            if factor.ndim > 1:
+                raise ValueError(
+                    f"gates of {place!r}: expected one per sample, shape (P,), for a path, "
+                    f"got one per neuron, {factor.shape}"
+                )
+            gate = gate * factor
     return gate
 
 
@@ -182,8 +183,7 @@ def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
     if path and all(step in network.graph.edges for step in path):
         path = (steps[0][0], *(target for _, target in steps))
     rows = network.graph.node_rows
-    with jax.ensure_compile_time_eval():  # known data stay known inside a compiled function
-        gate = np.asarray(_path_gate(network, path, task.num_samples))
+    gate = np.asarray(_path_gate(network, path, task.num_samples))
     inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate[None, :]
     targets = np.asarray(task.targets)[np.array(rows[path[-1]])] * (gate != 0)[None, :]
     return Task.from_samples(inputs.T, targets.T, task.labels)

@@ -190,6 +190,8 @@ def test_what_is_traced_is_what_is_known():
 
     losses, slopes = traced(jnp.array([0.02, 0.025]))
     close(losses[0], predict(0.02), rtol=1e-5)
+    at_times = jax.jit(lambda times: theory.predict_losses(WIDE, TASK, 0.02, times, step))
+    close(at_times(times), predict(0.02), rtol=1e-9)
     difference = (predict(0.02001) - predict(0.01999)) / 2e-5
     close(slopes[0], difference, rtol=1e-4, atol=1e-5)
 

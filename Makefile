@@ -19,6 +19,8 @@ export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/compiled
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
+# With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
+export XLA_FLAGS += --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 # pip says errors only: that it is outdated, or runs as root, is no news of the book.
 export PIP_QUIET = 2
 export PIP_ROOT_USER_ACTION = ignore
@@ -50,9 +52,6 @@ figure: $(READY)
 references: $(READY)
 	$(BIN)/python -m _ext.references $(CHAPTER)
 
-# With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
-tables reproduce: export XLA_FLAGS += --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
-
 # What is missing in any table; TABLE="name ..." computes these anew.
 tables: $(READY)
 	$(BIN)/python -m _ext.reproduction fill $(if $(TABLE),--anew) --tables $(TABLE)
@@ -65,6 +64,7 @@ reproduce: $(READY)
 # All that the page on what it takes has measured, on a machine that does nothing else. What this page
 # prints is then another reference. PART="training" takes this only.
 bench: export JAX_ENABLE_COMPILATION_CACHE = false
+bench: export XLA_FLAGS =
 bench: $(READY)
 	$(BIN)/python benchmarks $(PART)
 ifndef PART

@@ -1,7 +1,7 @@
 """Gates found by clustering and by repetition; how well networks built on them imitate."""
 
 import warnings
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import jax
@@ -36,14 +36,12 @@ class Case(NamedTuple):
     seen: int  # steps between two values of the loss
     sampled: int  # steps between two recordings of the hidden layer
     pathway: int | None  # neurons of a pathway; None: the ReLU network's neurons, shared out
-    room: int  # neurons of the reduced system, so that it is compiled once
 
 
 def _contexts(structures) -> Case:
     task = tasks.contextual(len(structures), NUM_ITEMS, structures)
-    return Case(
-        task, HIDDEN, SCALE, SUM_STEP * task.num_samples, NUM_STEPS, 20, 400, PATHWAY_HIDDEN, 170
-    )
+    rate = SUM_STEP * task.num_samples
+    return Case(task, HIDDEN, SCALE, rate, NUM_STEPS, 20, 400, PATHWAY_HIDDEN)
 
 
 CASES = {
@@ -51,8 +49,8 @@ CASES = {
     "tree, ring, cross": _contexts(["tree", "ring", "cross"]),
     "4 contexts": _contexts(["tree"] * 4),
     "5 contexts": _contexts(["tree"] * 5),
-    "XoR, margin 2": Case(tasks.xor(2.0), 128, 2e-4, 0.01, 4001, 10, 40, None, 40),
-    "XoR, margin 0.2": Case(tasks.xor(0.2), 128, 2e-4, 0.01, 4001, 10, 40, None, 40),
+    "XoR, margin 2": Case(tasks.xor(2.0), 128, 2e-4, 0.01, 4001, 10, 40, None),
+    "XoR, margin 0.2": Case(tasks.xor(0.2), 128, 2e-4, 0.01, 4001, 10, 40, None),
 }
 
 
@@ -104,14 +102,15 @@ def _train(network, start, task, rate, num_steps, every):
 def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     """Return the loss and the outputs over time of the gated network with these gates.
 
-    They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing
-    fill the hidden layer up to ``case.room``, so that it is compiled once.
+    They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing fill
+    the hidden layer up to as many as any gates need, so that it is compiled once.
     """
     task = case.task
+    room = discovery.MOST_PATHWAYS * np.linalg.matrix_rank(task.inputs)
     hidden = pathway or case.pathway or case.hidden // len(gates)
     network = networks.pathways(task, gates, hidden, input_masks)
     weights = theory.balanced_weights(network, task, scale or case.scale)
-    system = filled_up(theory.exact_reduction(network, weights, task), case.room)
+    system = filled_up(theory.exact_reduction(network, weights, task), room)
     times = case.rate * jnp.arange(0, case.num_steps, case.seen)
     outputs = system.evolve(times, case.rate, output=theory.ReducedNetwork.outputs)
     targets = system.task.targets
@@ -153,23 +152,27 @@ def discovered(activity, weights=None) -> np.ndarray:
 def experiment(case: str, seed: int) -> dict:
     """Return errors and numbers of pathways of Algorithm 1, K = 2 … 12, and of ``discover``."""
     recording, results = record(CASES[case], seed), {}
-    for name, weights in (("plain", None), ("weighted", recording.weights)):
-        clustered = [
-            discovery.k_means_gates(recording.activity, number, weights) for number in CLUSTERS
-        ]
-        measured = [errors(CASES[case], gates, recording) for gates in clustered]
-        results[f"{name}_deviation"], results[f"{name}_output"] = np.transpose(measured)
-        results[f"{name}_pathways"] = np.array([len(gates) for gates in clustered])
+
+    @cache
+    def measured(*gates):  # several numbers of clusters may end in the same
+        return errors(CASES[case], np.array(gates), recording)
+
+    equal = np.ones(len(recording.weights))
+    for name, weights in (("plain", equal), ("weighted", recording.weights)):
+        patterns = clusters.distinct(recording.activity, weights, silent=True)
+        found = [clusters.rounded(clusters.k_means(patterns, number)) for number in CLUSTERS]
+        of_each = [measured(*map(tuple, gates)) for gates in found]
+        results[f"{name}_deviation"], results[f"{name}_output"] = np.transpose(of_each)
+        results[f"{name}_pathways"] = np.array([len(gates) for gates in found])
     gates = discovered(recording.activity, recording.weights)
-    results["deviation"], results["output"] = errors(CASES[case], gates, recording)
+    results["deviation"], results["output"] = measured(*map(tuple, gates))
     results["pathways"] = len(gates)
     results["gates"] = np.pad(gates, ((0, discovery.MOST_PATHWAYS - len(gates)), (0, 0)))
     return results
 
 
-def centroids(activity, number) -> np.ndarray:
+def centroids(patterns, number) -> np.ndarray:
     """Return the centroids of Algorithm 1 as they are, the largest first."""
-    patterns = clusters.distinct(activity, np.ones(len(activity)), silent=True)
     found = clusters.k_means(patterns, number)
     return found[np.argsort(-found.sum(axis=1))]
 
@@ -181,7 +184,9 @@ def as_drawn(case: str, seed: int) -> dict:
     """
     chosen = CASES[case]._replace(sampled=100)
     recording = record(chosen, seed)
-    found = {K: centroids(recording.activity, K) for K in CLUSTERS}
+    equal = np.ones(len(recording.activity))
+    patterns = clusters.distinct(recording.activity, equal, silent=True)
+    found = {K: centroids(patterns, K) for K in CLUSTERS}
     sets = {"centroids": found, "rounded": {K: clusters.rounded(g) for K, g in found.items()}}
     results = {f"drawn {K}": np.round(found[K], 4) for K in DRAWN}
     for name, gates in sets.items():

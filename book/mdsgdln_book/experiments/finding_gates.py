@@ -36,12 +36,14 @@ class Case(NamedTuple):
     seen: int  # steps between two values of the loss
     sampled: int  # steps between two recordings of the hidden layer
     pathway: int | None  # neurons of a pathway; None: the ReLU network's neurons, shared out
+    room: int  # neurons of the reduced system, so that it is compiled once
 
 
 def _contexts(structures) -> Case:
     task = tasks.contextual(len(structures), NUM_ITEMS, structures)
-    rate = SUM_STEP * task.num_samples
-    return Case(task, HIDDEN, SCALE, rate, NUM_STEPS, 20, 400, PATHWAY_HIDDEN)
+    return Case(
+        task, HIDDEN, SCALE, SUM_STEP * task.num_samples, NUM_STEPS, 20, 400, PATHWAY_HIDDEN, 170
+    )
 
 
 CASES = {
@@ -49,8 +51,8 @@ CASES = {
     "tree, ring, cross": _contexts(["tree", "ring", "cross"]),
     "4 contexts": _contexts(["tree"] * 4),
     "5 contexts": _contexts(["tree"] * 5),
-    "XoR, margin 2": Case(tasks.xor(2.0), 128, 2e-4, 0.01, 4001, 10, 40, None),
-    "XoR, margin 0.2": Case(tasks.xor(0.2), 128, 2e-4, 0.01, 4001, 10, 40, None),
+    "XoR, margin 2": Case(tasks.xor(2.0), 128, 2e-4, 0.01, 4001, 10, 40, None, 40),
+    "XoR, margin 0.2": Case(tasks.xor(0.2), 128, 2e-4, 0.01, 4001, 10, 40, None, 40),
 }
 
 
@@ -102,15 +104,14 @@ def _train(network, start, task, rate, num_steps, every):
 def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     """Return the loss and the outputs over time of the gated network with these gates.
 
-    They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing fill
-    the hidden layer up to as many as any gates need, so that it is compiled once.
+    They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing
+    fill the hidden layer up to ``case.room``, so that it is compiled once.
     """
     task = case.task
-    room = discovery.MOST_PATHWAYS * np.linalg.matrix_rank(task.inputs)
     hidden = pathway or case.pathway or case.hidden // len(gates)
     network = networks.pathways(task, gates, hidden, input_masks)
     weights = theory.balanced_weights(network, task, scale or case.scale)
-    system = filled_up(theory.exact_reduction(network, weights, task), room)
+    system = filled_up(theory.exact_reduction(network, weights, task), case.room)
     times = case.rate * jnp.arange(0, case.num_steps, case.seen)
     outputs = system.evolve(times, case.rate, output=theory.ReducedNetwork.outputs)
     targets = system.task.targets

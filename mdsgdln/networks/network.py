@@ -39,25 +39,33 @@ def _gaussian(
     """Return Gaussian arrays of the given shapes and standard deviations.
 
     They are ``scale * jax.random.normal(key, shape)``, each with a key of
-    ``jax.random.split(key, len(shapes))``. That would be compiled for each shape, which takes a
-    second. The first of many numbers that JAX draws are those that it draws when only they are
-    asked for: so a power of two is drawn and cut.
+    ``jax.random.split(key, len(shapes))``.
+    """
+    drawn = _normal(jax.random.split(key, len(shapes)), shapes)
+    if not any(isinstance(number, jax.core.Tracer) for number in (*drawn, *scales)):
+        # The same products by NumPy, which compiles nothing, in the precision of what is drawn.
+        scales = [np.asarray(scale, drawn[0].dtype) for scale in scales]
+    return [jnp.asarray(scale * numbers) for scale, numbers in zip(scales, drawn, strict=True)]
+
+
+def _normal(keys: Array, shapes: Sequence[tuple[int, ...]]) -> list:
+    """Return ``jax.random.normal(key, shape)`` for each of several keys, by NumPy if known.
+
+    That would be compiled for each shape, which takes a second. The first of many numbers that JAX
+    draws are those that it draws when only they are asked for: so a power of two is drawn and cut.
     """
     longest = max(LEAST_NUMBERS, *map(math.prod, shapes))
-    drawn = _drawn(key, len(shapes), 1 << (longest - 1).bit_length())
-    if not any(isinstance(number, jax.core.Tracer) for number in (drawn, *scales)):
-        # The same products by NumPy, which compiles nothing, in the precision of what is drawn.
+    drawn = _drawn(keys, 1 << (longest - 1).bit_length())
+    if not isinstance(drawn, jax.core.Tracer):
         drawn = np.asarray(drawn)
-        scales = [np.asarray(scale, drawn.dtype) for scale in scales]
     return [
-        jnp.asarray(scale * numbers[: math.prod(shape)].reshape(shape))
-        for scale, numbers, shape in zip(scales, drawn, shapes, strict=True)
+        numbers[: math.prod(shape)].reshape(shape)
+        for numbers, shape in zip(drawn, shapes, strict=True)
     ]
 
 
-@partial(jax.jit, static_argnames=("num_keys", "number"))
-def _drawn(key: Array, num_keys: int, number: int) -> Float[Array, "keys N"]:
-    keys = jax.random.split(key, num_keys)
+@partial(jax.jit, static_argnames="number")
+def _drawn(keys: Array, number: int) -> Float[Array, "keys N"]:
     return jax.vmap(lambda key: jax.random.normal(key, (number,)))(keys)
 
 

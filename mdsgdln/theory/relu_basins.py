@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
+from mdsgdln.networks.network import _normal
 from mdsgdln.tasks import Task
 from mdsgdln.theory.maxima import FLAT, _data, _drive, _face, _steepest, _top_space
 from mdsgdln.theory.relu_neurons import heun, velocity
@@ -100,7 +101,7 @@ def basins(
     left, left_out = (orth(vectors[:, acts], FLAT) for vectors in (inputs, residual))
     reduced, answers = left.T @ inputs[:, acts], left_out.T @ residual[:, acts]
     reduced, answers = (vectors / np.linalg.norm(vectors, 2) for vectors in (reduced, answers))
-    drawn = jax.random.normal(key, (num_neurons, len(inputs) + len(residual)))
+    (drawn,) = _normal(key[None], [(num_neurons, len(inputs) + len(residual))])
     w, u = np.split(np.asarray(drawn, float), [len(inputs)], axis=1)
     start = np.concatenate([w @ left, u @ left_out], axis=1)
     before, end, cold = _flow(*map(jnp.asarray, (start, reduced, answers)))

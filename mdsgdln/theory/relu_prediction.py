@@ -20,6 +20,7 @@ from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
+from mdsgdln.networks.network import _normal
 from mdsgdln.tasks import Task
 from mdsgdln.theory.relu_neurons import Merger, descend, heun, in_span, merge, patterns
 
@@ -141,7 +142,7 @@ def predict_relu(
 
 def _one_layer(inputs, targets, width: int, number: int, sigmas, times, key, cosine: float):
     """Return the prediction for one hidden layer, from so many draws."""
-    drawn = jax.random.normal(key, (number, len(inputs) + len(targets)))
+    (drawn,) = _normal(key[None], [(number, len(inputs) + len(targets))])
     draws = np.split(np.asarray(drawn, float), [len(inputs)], axis=1)
     grown = np.sqrt(width / (4 * number))
     size = float(grown * np.sqrt((sigmas[0] ** 2 + sigmas[1] ** 2) / 2))
@@ -182,10 +183,8 @@ def _two_layers(inputs, targets, widths, sigmas, times, key, num_neurons: int):
     first, last = (wide / narrow for wide, narrow in zip(widths, few, strict=True))
     factors = np.sqrt([first, np.sqrt(first * last), last])
     shapes = (few[0], len(inputs)), (few[1], few[0]), (few[1], len(targets))
-    w, middle, v = (
-        np.asarray(jax.random.normal(k, shape), float)
-        for k, shape in zip(jax.random.split(key, 3), shapes, strict=True)
-    )
+    drawn = _normal(jax.random.split(key, 3), shapes)
+    w, middle, v = (np.asarray(numbers, float) for numbers in drawn)
     (w, x), (v, y) = in_span(w, inputs), in_span(v, targets)
     drawn = [f * s * w for f, s, w in zip(factors, sigmas, (w, middle, v.T), strict=True)]
     strength = (np.linalg.norm(y, 2) / np.linalg.norm(x, 2)) ** (1 / 3)

@@ -1,7 +1,7 @@
 """Gates found by clustering and by repetition; how well networks built on them imitate."""
 
 import warnings
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import jax
@@ -153,23 +153,27 @@ def discovered(activity, weights=None) -> np.ndarray:
 def experiment(case: str, seed: int) -> dict:
     """Return errors and numbers of pathways of Algorithm 1, K = 2 … 12, and of ``discover``."""
     recording, results = record(CASES[case], seed), {}
-    for name, weights in (("plain", None), ("weighted", recording.weights)):
-        clustered = [
-            discovery.k_means_gates(recording.activity, number, weights) for number in CLUSTERS
-        ]
-        measured = [errors(CASES[case], gates, recording) for gates in clustered]
-        results[f"{name}_deviation"], results[f"{name}_output"] = np.transpose(measured)
-        results[f"{name}_pathways"] = np.array([len(gates) for gates in clustered])
+
+    @cache
+    def measured(*gates):  # several numbers of clusters may end in the same
+        return errors(CASES[case], np.array(gates), recording)
+
+    equal = np.ones(len(recording.weights))
+    for name, weights in (("plain", equal), ("weighted", recording.weights)):
+        patterns = clusters.distinct(recording.activity, weights, silent=True)
+        found = [clusters.rounded(clusters.k_means(patterns, number)) for number in CLUSTERS]
+        of_each = [measured(*map(tuple, gates)) for gates in found]
+        results[f"{name}_deviation"], results[f"{name}_output"] = np.transpose(of_each)
+        results[f"{name}_pathways"] = np.array([len(gates) for gates in found])
     gates = discovered(recording.activity, recording.weights)
-    results["deviation"], results["output"] = errors(CASES[case], gates, recording)
+    results["deviation"], results["output"] = measured(*map(tuple, gates))
     results["pathways"] = len(gates)
     results["gates"] = np.pad(gates, ((0, discovery.MOST_PATHWAYS - len(gates)), (0, 0)))
     return results
 
 
-def centroids(activity, number) -> np.ndarray:
+def centroids(patterns, number) -> np.ndarray:
     """Return the centroids of Algorithm 1 as they are, the largest first."""
-    patterns = clusters.distinct(activity, np.ones(len(activity)), silent=True)
     found = clusters.k_means(patterns, number)
     return found[np.argsort(-found.sum(axis=1))]
 
@@ -181,7 +185,9 @@ def as_drawn(case: str, seed: int) -> dict:
     """
     chosen = CASES[case]._replace(sampled=100)
     recording = record(chosen, seed)
-    found = {K: centroids(recording.activity, K) for K in CLUSTERS}
+    equal = np.ones(len(recording.activity))
+    patterns = clusters.distinct(recording.activity, equal, silent=True)
+    found = {K: centroids(patterns, K) for K in CLUSTERS}
     sets = {"centroids": found, "rounded": {K: clusters.rounded(g) for K, g in found.items()}}
     results = {f"drawn {K}": np.round(found[K], 4) for K in DRAWN}
     for name, gates in sets.items():

@@ -3,6 +3,7 @@
 Tasks go by a word and a number: the margin of exclusive or, the number of contexts, or a seed.
 """
 
+import warnings
 from functools import partial
 
 import jax
@@ -74,6 +75,15 @@ def signs_of_gaussians(rng, num_inputs: int, num_samples: int, num_outputs: int)
 def width_of(name: str) -> int:
     """Return how many hidden neurons the network for a task has."""
     return {"xor": 128, "trees": 700, "mixed": 700}.get(name.split()[0], 400)
+
+
+def first_rate(task: tasks.Task) -> float:
+    """Return the rate of the first basin.
+
+    It is a singular value that few neurons find; they may warn that masses are uncertain.
+    """
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        return theory.basins(task, key=jax.random.key(0), num_neurons=256)[0].rate
 
 
 def drops(task: str) -> dict:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mdsgdln import networks, reln, sweeps, theory
 from mdsgdln.theory.reduction import span
-from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, passed, task_of, width_of
+from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, first_rate, passed, task_of, width_of
 from mdsgdln_book.tables import Table
 
 SCALES = (1e-6, 1e-4, 1e-2)
@@ -35,7 +35,7 @@ def curves(task: str) -> dict:
         seeds: those of each network, (scales, seeds, 5).
     """
     data, width = task_of(task), width_of(task)
-    rate = theory.basins(data, key=jax.random.key(0))[0].rate
+    rate = first_rate(data)
     found: dict = {name: [] for name in ("error", "scatter", "null")}
     found |= {name: [] for name in ("predicted", "measured", "seeds")}
     for scale in SCALES:

@@ -7,7 +7,7 @@ import numpy as np
 
 from mdsgdln import sweeps, theory
 from mdsgdln.theory.relu_neurons import patterns
-from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, task_of, width_of
+from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, first_rate, task_of, width_of
 from mdsgdln_book.experiments.predicted_curves import (
     LEARNED,
     LONGEST,
@@ -32,7 +32,7 @@ def trained(task, width: int) -> tuple:
     """
     start, *data = begin(task, width, SCALE, SEEDS)
     weights, inputs = start, data[0]
-    rate = theory.basins(task, key=jax.random.key(0))[0].rate
+    rate = first_rate(task)
     tick, initial, steps = np.log1p(STEP) / rate, None, 0
     while steps + ROUND <= LONGEST / rate / tick:
         steps += ROUND

@@ -1,5 +1,5 @@
 // A card that shows where a link leads, on hover and on focus: a claim, a term, a formula, a figure, a
-// theorem. Escape closes it; the pointer may move onto it.
+// theorem. Escape closes it; the pointer may move onto it. The words of a claim come from _ext/ledger.py.
 (() => {
   const LINKS = "main a.claim-mark, main a[href*='#']:not(.headerlink)";
   const card = document.createElement("div");

@@ -31,17 +31,20 @@ def test_outputs_at_time_zero_are_those_of_random_weights():
     assert found.value == pytest.approx(1 - power / mean, abs=0.01)
 
 
-def test_draws_scatter_as_expected():
+@pytest.mark.parametrize(
+    "task, end", [(TASK, 120), (tasks.Task(np.eye(8), np.ones((15, 8))), 12)], ids=["tree", "mode"]
+)
+def test_draws_scatter_as_expected(task, end):
     """Nine of ten draws are within the expected error, and not all within a third of it."""
     num_hidden = 10
     network = networks.LinearNetwork((8, num_hidden, 15))
-    expected = row(theory.applicability(network, TASK, 1e-3), "draw").value
-    times = np.linspace(0, 120, 400)
+    expected = row(theory.applicability(network, task, 1e-3), "draw").value
+    times = np.linspace(0, end, 400)
     wide = networks.LinearNetwork((8, 1000, 15))
     sigma = 1e-3 * np.sqrt(num_hidden / 1000)
-    predicted = theory.predict_losses(wide, TASK, sigma, times)
+    predicted = theory.predict_losses(wide, task, sigma, times)
     errors = [
-        reln.deviation(predicted, theory.predict_losses(network, TASK, weights, times))
+        reln.deviation(predicted, theory.predict_losses(network, task, weights, times))
         for weights in (network.init(jax.random.key(seed), 1e-3) for seed in range(20))
     ]
     assert np.mean(np.array(errors) < expected) >= 0.9

@@ -168,7 +168,7 @@ def _path_gate(network: GatedNetwork, path: Path, num_samples: int) -> Float[Arr
 def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
     """Return the dataset that a path sees (MHS Eq. 4), of all P samples.
 
-    Inputs are g_p x_{s(p)} and targets those of t(p) where g_p ≠ 0, else zero.
+    Inputs are g_p x_from(p) and targets those of to(p) where g_p ≠ 0, else zero.
 
     Args:
         network: the gated network.

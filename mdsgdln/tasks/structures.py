@@ -13,7 +13,8 @@ from mdsgdln.tasks.task import Task
 def xor(margin: Scalar) -> Task:
     """Exclusive or in two dimensions, linearly separable with ``margin`` Δ in the third.
 
-    MHS Eqs. 11–12: (1, 1, Δ), (−1, −1, Δ) have target +1 and (1, −1, −Δ), (−1, 1, −Δ) target −1.
+    MHS Eqs. 11–12: (1, 1, Δ), (−1, −1, Δ) have target +1 and (1, −1, −Δ), (−1, 1, −Δ) target −1,
+    in this order.
     """
     margin = checks.non_negative("margin", margin)
     inputs = [[1, -1, 1, -1], [1, -1, -1, 1], [margin, margin, -margin, -margin]]

@@ -65,19 +65,6 @@ def test_nodes_do_not_collide(styled, num_pathways, width):
     assert_whole(figure)
 
 
-def test_the_diagram_of_the_start_page_does_not_collide():
-    mpl.rcdefaults()
-    plots.style()
-    figure, axes = plots.panels(3, height=2.6, width_ratios=[0.6, 1.8, 0.9])
-    network = networks.pathways(tasks.xor(0.0), np.eye(4), 32)
-    plots.graph(network, axes[1], "gated network of four pathways")
-    places = nodes_of(figure)
-    for one, other in itertools.combinations(places, 2):
-        assert not one.overlaps(other)
-    others = [axes[index].get_tightbbox() for index in (0, 2)]
-    assert not any(place.overlaps(other) for place in places for other in others)
-
-
 def test_predictions_are_told_apart():
     times, mpl.rcParams["text.color"] = np.arange(5), "#123456"
     figure = plots.curves(times, {"runs": times}, {"runs": times, "one": times, "two": times})

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from _ext import build as build_command, execution, pages
-from mdsgdln_book.places import BOOK
+from _ext import build as build_command, execution
 
 HEADER = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -153,12 +152,3 @@ def test_a_chapter_depends_on_its_own_claims(monkeypatch):
 def test_a_page_has_to_be_known():
     with pytest.raises(SystemExit, match="expected one of .*semantic.*; got semantics"):
         build_command.main("semantics")
-
-
-def test_addresses_of_pages_that_are_no_more_lead_to_others(tmp_path):
-    chapters = {path.stem for path in BOOK.glob("*.md")}
-    assert not chapters & set(pages.TAKEN_IN) and set(pages.TAKEN_IN.values()) <= chapters
-    (tmp_path / "notation.html").touch()
-    pages.lead_on(tmp_path)
-    (moved,) = set(tmp_path.glob("*.html")) - {tmp_path / "notation.html"}
-    assert moved.name == "formulas.html" and 'url=notation.html"' in moved.read_text()

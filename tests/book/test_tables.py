@@ -123,14 +123,6 @@ def changed(monkeypatch, **fields):
     monkeypatch.setitem(tables.every(), "toy", replace(tables.find("toy"), **fields))
 
 
-def test_a_table_has_a_row_for_each_setting(toy):
-    table = tables.load("toy")
-    assert list(table) == ["scale", "seed", "curve", "value", "failed"]
-    assert table.value.tolist() == [0.5, 1.0, 1.5, 2.0, 4.0, 6.0]
-    header = json.loads(toy.read_text().splitlines()[0])["header"]
-    assert header["x64"] is True and header["libraries"]["jax"] == jax.__version__
-
-
 def test_only_what_is_missing_is_filled(toy):
     lines = toy.read_text().splitlines(keepends=True)
     reproduction.fill("toy", n_jobs=1)
@@ -159,42 +151,12 @@ def test_filling_anew_goes_on_where_it_was_interrupted(toy, monkeypatch):
     assert len(RUNS) == 6 and len(tables.load("toy")) == 6
 
 
-def test_a_full_disk_leaves_whole_rows_and_filling_goes_on(toy):
-    whole, size = tables.load("toy"), toy.stat().st_size
-    toy.unlink()
-    resource = pytest.importorskip("resource")
-    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size - 100, hard))
-    try:
-        with pytest.raises(OSError, match="File too large"):
-            reproduction.fill("toy", n_jobs=1)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-    done = len(RUNS)
-    reproduction.fill("toy", n_jobs=1)
-    assert 0 < done < len(RUNS) and tables.load("toy").equals(whole)
-
-
 def test_a_table_whose_data_are_not_here_is_left_as_it_is_and_says_so(toy, monkeypatch, capsys):
     before = toy.read_text()
     changed(monkeypatch, available=lambda: False)
     reproduction.fill("toy", anew=True)
     assert toy.read_text() == before and not RUNS
     assert "toy: not filled" in capsys.readouterr().out
-
-
-def test_what_is_not_recomputed_is_a_link_to_what_is_kept(toy, monkeypatch, tmp_path):
-    folder = tmp_path / "new"
-    assert (
-        "toy" not in reproduction.prepare(folder, ["toy"]) and not (folder / "toy.jsonl").exists()
-    )
-    changed(monkeypatch, available=lambda: False)
-    assert "toy" in reproduction.prepare(folder, ["toy"])
-    assert (folder / "toy.jsonl").readlink() == toy
-    changed(monkeypatch, available=lambda: True)
-    assert (
-        "toy" not in reproduction.prepare(folder, ["toy"]) and not (folder / "toy.jsonl").exists()
-    )
 
 
 def test_a_bad_table_is_named():

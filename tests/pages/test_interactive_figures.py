@@ -11,8 +11,6 @@ from mdsgdln_book.places import RESULTS
 
 PATHWAYS = {"two": 2, "four": 4}
 XOR = {"two": lambda m: m, "four": lambda m: np.sqrt(2 + m**2)}  # output of a mode of strength 1
-CASES = ["3 contexts", "tree, ring, cross", "4 contexts", "5 contexts"]
-CASES += ["XoR, margin 2", "XoR, margin 0.2"]
 FIGURES = {
     "modes": "deep_linear", "phase": "deep_linear", "curves": "race_or_lazy",
     "pathways": "gated_networks", "race": "xor", "contexts": "more_contexts",
@@ -57,6 +55,12 @@ class Figure:
         text = self.node.evaluate(SHOWN)
         assert self.words and "NaN" not in text and "undefined" not in text
         return text
+
+    def reset(self, values):
+        """What is shown with these values of sliders."""
+        for slider, value in values.items():
+            self.control(slider).fill(value)
+        return self.shown()
 
     def cells(self, kind):
         found = self.node.locator(f"[data-{kind}]").all()
@@ -115,15 +119,6 @@ def race(figure):
         figure.draws(0, gating, xor_loss(grid, gating, *setting), grid)
 
 
-def imitation(figure):
-    margin, sigma = round(figure["margin"], 1), float(f"1e{figure['scale']:.0f}")
-    setting = margin, sigma, int(2 ** figure["hidden"])
-    run = recorded("imitation", margin=margin, scale=sigma, hidden=setting[2])["losses"]
-    times = np.linspace(0, 40, 101)
-    for name, losses in ({"relu": run} | {k: xor_loss(times, k, *setting) for k in XOR}).items():
-        figure.draws(0, name, losses, times)
-
-
 def pathways(figure):
     """Against the package's race on twenty copies of the items."""
     fraction, sigma = figure["fraction"], 10 ** figure["scale"]
@@ -162,16 +157,6 @@ def gate(figure):
     assert figure.words.startswith("Realisable")
 
 
-def clusters(figure):
-    chosen = [each.is_checked() for each in figure.node.locator("input[type=radio]").all()]
-    case = CASES[int(np.argmax(chosen))]
-    runs = [recorded("finding_gates", case=case, seed=seed) for seed in range(5, 10)]
-    unit = np.mean([run["plain_output"][0] for run in runs])
-    for picture, (kind, over) in enumerate({"output": unit, "deviation": 1}.items()):
-        mean = np.mean([run[f"plain_{kind}"] for run in runs], axis=0) / over
-        figure.draws(picture, "mean", mean, range(2, 13))
-
-
 def attention(figure):
     """Curves and the winner are those of the table."""
     p, B, K = round(figure["p"], 1), int(figure["copies"]), int(2 ** figure["classes"])
@@ -197,17 +182,16 @@ def open_figure(page, address):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_control_changes_the_figure(open_figure, name):
-    """Sliders by keyboard, from end to end and back to the first figure; choices; buttons."""
+    """Sliders by keyboard, from end to end and back to the same figure; choices; buttons."""
     figure = open_figure(name)
-    first, values = figure.shown(), figure.sliders()
+    values = figure.sliders()
+    first = figure.reset(values)
     for slider in values:
         figure.press(slider, "Home")
         lowest = figure.shown()
         figure.press(slider, "End")
         assert figure.shown() != lowest, slider
-        for each, value in values.items():
-            figure.control(each).fill(value)
-    assert figure.shown() == first
+        assert figure.reset(values) == first, slider
     for group in figure.node.locator("fieldset").all():
         seen, choices = set(), group.locator("input").all()
         for choice in choices:
@@ -222,7 +206,7 @@ def test_every_control_changes_the_figure(open_figure, name):
 
 @pytest.mark.parametrize(
     "check",
-    [modes, race, imitation, pathways, contexts, gate, clusters, attention],
+    [modes, race, pathways, contexts, gate, attention],
     ids=lambda check: check.__name__,
 )
 def test_what_is_drawn_is_the_packages(open_figure, check):

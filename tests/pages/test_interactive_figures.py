@@ -238,18 +238,6 @@ def test_cells_by_keyboard(open_figure, name, kind):
     assert len(seen) == 2
 
 
-def test_phase_by_mouse(open_figure, page):
-    """A press sets the weights."""
-    figure = open_figure("phase")
-    picture = figure.node.locator("svg[data-frame]").first
-    picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    left, right, top, bottom = map(float, picture.get_attribute("data-frame").split()[:4])
-    x, y = left + 1.5 / 4 * (right - left), bottom - 3 / 4 * (bottom - top)  # from −2 to 2
-    page.mouse.click(box["x"] + x, box["y"] + y)
-    assert (figure["first"], figure["second"]) == (-0.5, 1.0)
-
-
 def test_animation_plays_and_pauses(open_figure, page):
     figure = open_figure("unfolding")
     button = figure.node.get_by_role("button")

@@ -1,16 +1,12 @@
-"""Builds of small books: chapters are executed together and once, pages are mended."""
+"""Builds of small books: chapters are executed together and once."""
 
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-import yaml
-from bs4 import BeautifulSoup
 
-from _ext import build as build_command, execution, pages
-from mdsgdln_book.places import BOOK, ROOT
+from _ext import build as build_command, execution
 
 HEADER = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -101,18 +97,14 @@ def test_chapters_are_executed_alone_or_together_and_when_they_failed_or_have_ch
     assert begun(project) == [1, 1, 1, 1, 1]
 
     (project / "mended").touch()
+    edit(project / "one.md", ("Some words", "Others"), ("# one", "# one\n\nA sentence more."))
+    edit(project / "five.md", ('"printed"', '"said"'))
     code, messages = build(project)
     assert code == 0, messages
-    assert begun(project) == [1, 2, 2, 2, 1]
-
-    edit(project / "two.md", ("Some words", "Others"), ("# two", "# two\n\nA sentence more."))
-    edit(project / "three.md", ('"printed"', '"said"'))
-    code, messages = build(project)
-    assert code == 0 and "2 changed" in messages, messages
-    assert begun(project) == [1, 2, 3, 2, 1]
-    page = (project / "_build/html/two.html").read_text()
-    assert "printed by two" in page and "A sentence more." in page
-    assert "said by three" in (project / "_build/html/three.html").read_text()
+    assert begun(project) == [1, 2, 2, 2, 2]
+    page = (project / "_build/html/one.html").read_text()
+    assert "printed by one" in page and "A sentence more." in page
+    assert "said by five" in (project / "_build/html/five.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -157,84 +149,6 @@ def test_a_chapter_depends_on_its_own_claims(monkeypatch):
     assert (before[0] != after[0], before[1] == after[1]) == (True, True)
 
 
-# The configuration of the book --------------------------------------------------------------------
-
-START = """# Start
-
-```{prf:theorem}
-One.
-```
-
-```{prf:theorem}
-Two, see [](xor.md).
-```
-"""
-FIGURE = """# A chapter
-
-```{code-cell}
----
-mystnb:
-  image:
-    alt: nothing to see
----
-import sys
-from IPython.display import SVG
-
-print("careful", file=sys.stderr)
-SVG('<svg xmlns="http://www.w3.org/2000/svg" width="72pt" height="36pt"></svg>')
-```
-"""
-TOC = {"format": "jb-book", "root": "book/start", "chapters": [{"file": "book/xor"}]}
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The site that `jupyter-book build` makes of two pages under the book's configuration."""
-    folder = tmp_path_factory.mktemp("bare")
-    text = (ROOT / "_config.yml").read_text(encoding="utf8")
-    config = yaml.safe_load(text.replace("book/_static", str(BOOK / "_static")))
-    config["sphinx"]["config"]["bibtex_bibfiles"] = [str(BOOK / "references.bib")]
-    (folder / "book").mkdir()
-    (folder / "_config.yml").write_text(yaml.safe_dump(config))
-    (folder / "_toc.yml").write_text(yaml.safe_dump(TOC))
-    (folder / "book/start.md").write_text(START)
-    (folder / "book/xor.md").write_text(HEADER + FIGURE)
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", "."]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "xor.md:9: WARNING: stderr was found" in done.stderr  # with -W, an error
-    return folder / "_build/html"
-
-
-def files(site):
-    """Pages and figures by their path."""
-    paths = [*site.rglob("*.html"), *(site / "_images").glob("*.svg")]
-    return {path: path.read_text(encoding="utf8") for path in paths}
-
-
-def test_a_bare_build_mends_its_pages_and_mending_again_changes_nothing(site):
-    before = files(site)
-    found = {path.stem: BeautifulSoup(text, "html.parser") for path, text in before.items()}
-    assert found["index"].find("link", rel="icon")
-    assert found["start"].find(id="proof-content-2")
-    assert found["xor"].select("div[role=complementary]")
-    (figure,) = found["xor"].select(".cell_output img")
-    assert (figure["width"], figure["height"]) == ("150", "75")
-    assert (site / "notebooks/xor.ipynb").exists()
-    (site / ".repaired").unlink()
-    pages.repair(site)
-    assert files(site) == before
-
-
 def test_a_page_has_to_be_known():
     with pytest.raises(SystemExit, match="expected one of .*semantic.*; got semantics"):
         build_command.main("semantics")
-
-
-def test_addresses_of_pages_that_are_no_more_lead_to_others(tmp_path):
-    chapters = {path.stem for path in BOOK.glob("*.md")}
-    assert not chapters & set(pages.TAKEN_IN) and set(pages.TAKEN_IN.values()) <= chapters
-    (tmp_path / "notation.html").touch()
-    pages.lead_on(tmp_path)
-    (moved,) = set(tmp_path.glob("*.html")) - {tmp_path / "notation.html"}
-    assert moved.name == "formulas.html" and 'url=notation.html"' in moved.read_text()

@@ -81,43 +81,6 @@ def test_the_story_needs_no_later_chapter():
 
 # Notebooks to download ---------------------------------------------------------------------------
 
-MYST = """(place)=
-# Title
-
-See {eq}`flow`, {term}`modes <mode>`, {cite:p}`saxe2014,saxe2019`, [](other.md) and [](ledger.md).
-It takes {measured}`a-time`.{claim}`a-time` Another takes {null}`a-time`.
-
-```{math}
-:label: flow
-a &= b \\\\
-
-c &= d
-```
-
-$$ e = f $$ (second)
-
-````{solution} ex-one
-:class: dropdown
-Run
-```python
-x = 1
-```
-and see.
-````
-"""
-
-
-def test_directives_become_markdown():
-    lines = notebooks.plain(MYST, frozenset({"other"})).split("\n")
-    assert lines[0] == "# Title"
-    assert lines[2] == "See (flow), modes, saxe2014,saxe2019, [other](other.ipynb) and ledger."
-    assert lines[3] == "It takes (value on the page). Another takes (value on the page)."
-    formula = ["$$", r"\begin{aligned}", r"a &= b \\", "c &= d", r"\end{aligned}", r"\tag{flow}"]
-    assert lines[5:12] == [*formula, "$$"]
-    assert lines[13] == r"$$ e = f \tag{second}$$"
-    assert lines[15:17] == ["<details>", "<summary>Solution</summary>"]
-    assert lines[19:22] == ["```python", "x = 1", "```"] and "</details>" in lines
-
 
 @pytest.mark.parametrize("name", sorted(chapters()))
 def test_notebooks_have_the_chapters_code_and_no_myst(name):

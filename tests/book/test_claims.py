@@ -4,8 +4,9 @@ import math
 import os
 import re
 import subprocess
-import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -165,6 +166,22 @@ def test_no_claim_is_gone_and_no_bound_was_edited():
     One of ours that no page needs any more is left: the errata say what came of it.
     """
     look_for_edited_bounds(ROOT)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"bound": Bound.parse({"at_most": 0.03})}, "was at most 0.02, now is at most 0.03"),
+        (None, "deep-eq7-random is gone"),
+    ],
+)
+def test_an_edited_bound_is_seen(monkeypatch, changes, message):
+    claims = dict(read_claims())
+    claim = claims.pop("deep-eq7-random")
+    claims |= {claim.id: replace(claim, **changes)} if changes else {}
+    monkeypatch.setitem(globals(), "read_claims", lambda: claims)
+    with pytest.raises(AssertionError, match=message):
+        look_for_edited_bounds(ROOT)
 
 
 def test_edited_bounds_do_not_pass_where_history_is_cut(tmp_path):
@@ -354,80 +371,26 @@ def test_ledger_counts_and_complaints():
     ]
 
 
-CONF = """
-extensions = ["myst_nb", "_ext.ledger"]
-root_doc = "ledger"
-ledger_document = "ledger"
-ledger_claims = str(__import__("pathlib").Path(__file__).parent / "claims.yml")
-nb_execution_mode = "cache"
-exclude_patterns = ["_build"]
-"""
-PAGE = """# Ledger
+def test_what_tells_of_claims_is_written_anew_where_a_value_changed(file, monkeypatch):
+    """A missing value is said by every build, where nothing else has changed as well."""
+    claims, said = read_claims(file), []
+    recorded = {claim.id: [(claim.chapter, stored(claim))] for claim in claims.values()}
+    monkeypatch.setattr(ledger, "recorded_values", lambda env: recorded)
+    monkeypatch.setattr(ledger.logger, "warning", lambda _, problem, **place: said.append(problem))
+    config = SimpleNamespace(root_doc="start", ledger_document="ledger", ledger_claims=str(file))
+    app = SimpleNamespace(config=config)
+    env = SimpleNamespace(config=config, all_docs={"ledger", "demo"})
 
-Short.{claim}`demo-time` Or {decided}`demo-time`.
+    def built():
+        said.clear()
+        pages = ledger.written_anew(app, env)
+        ledger.check(app, env)
+        return pages, *said
 
-```{counts}
-```
-
-```{headlines}
-demo-time
-```
-
-```{ledger}
-```
-
-```{toctree}
-demo
-```
-"""
-CHAPTER = """---
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3}
----
-# Demo
-
-```{code-cell}
-from pathlib import Path
-from mdsgdln_book.claims import Claims
-Claims("demo", Path("claims.yml")).record("demo-time", 0.05, null=0.0123, rival=0.4)
-```
-
-It is {measured}`demo-time` off, a second seed {null}`demo-time`.{claim}`demo-time`
-"""
-
-
-def build(project):
-    """Build a small book with -W; return what failed, the ledger and the chapter."""
-    command = ["-m", "sphinx", "-W", "--keep-going", "-q", ".", "_build/html"]
-    done = subprocess.run([sys.executable, *command], cwd=project, capture_output=True, text=True)
-    pages = (project / f"_build/html/{name}.html" for name in ("ledger", "demo"))
-    return done.stderr if done.returncode else "", *(
-        page.read_text(encoding="utf8") for page in pages
-    )
-
-
-def test_pages_follow_what_chapters_record(tmp_path):
-    """A missing value fails a cold and a warm build; an edited chapter changes the ledger."""
-    beside = {"null": "another seed", "rival": "another network"}
-    ours = {k: v for k, v in ENTRY.items() if k != "quote"} | {"about": "ours"}
-    (tmp_path / "conf.py").write_text(CONF)
-    (tmp_path / "ledger.md").write_text(PAGE)
-    (tmp_path / "demo.md").write_text(CHAPTER.replace("{claim}`demo-", "{claim}`none-"))
-    write(tmp_path / "claims.yml", {**ENTRY, **beside}, {**ours, "id": "late"})
-    first, *_ = build(tmp_path)
-    assert "no claim none-time that stands" in first
-    assert "claim late has no measured value" in first
-    assert "claim late has no measured value" in build(tmp_path)[0]
-    (tmp_path / "demo.md").write_text(CHAPTER)
-    write(tmp_path / "claims.yml", {**ENTRY, **beside})
-    messages, page, chapter = build(tmp_path)
-    assert not messages
-    assert re.search(r'<tr class="holds row-even" id="claim-demo-time">', page)
-    assert 'href="#claim-demo-time">demo-time</a>: holds' in page
-    assert '<a class="claim-mark holds" href="ledger.html#claim-demo-time"' in chapter
-    assert "It is 0.05 off, a second seed 0.0123." in chapter
-    assert "bound: at most 0.06\nmeasured: 0.05, null 0.0123, rival 0.4\nholds" in chapter
-    (tmp_path / "demo.md").write_text(CHAPTER.replace("0.05", "0.03"))
-    messages, page, chapter = build(tmp_path)
-    assert not messages and "<p>0.03, null 0.0123" in page
-    assert "measured: 0.03" in page  # the mark of a page that was not read again
+    assert built() == (["ledger"],)
+    assert built() == ([],)
+    recorded["demo-time"] = [("demo", stored(claims["demo-time"], 0.03))]
+    assert built() == (["ledger"],)
+    del recorded["b"]
+    for _ in range(2):
+        assert built() == (["ledger"], "claim b has no measured value")

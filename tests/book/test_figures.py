@@ -29,11 +29,6 @@ def test_the_page_draws_each_no_other_and_lists_all():
     assert set(re.findall(r"numref\}`fig-paper-([^`]+)", PAGE)) >= set(paper_figures.FIGURES)
 
 
-def test_a_figure_is_not_shown_twice():
-    figure = paper_figures.draw("nrr-1")
-    assert figure.axes and figure.number not in plt.get_fignums()  # a notebook shows it once
-
-
 def test_one_command_draws_one(tmp_path):
     (picture,) = figures.write("nrr-1", tmp_path)  # boxes and arrows: no numbers
     assert picture.stat().st_size > 1000
@@ -80,13 +75,3 @@ def test_all_kinds_of_marks_are_read():
     assert rows.loc["segment"].to_numpy()[:, :2].tolist() == [[1, 1.5], [1, 2.5]]
     assert rows.loc["points"].to_numpy().tolist() == [[1, 3, 5], [2, 4, 6]]
     assert figures.as_csv(panel()[0]) == ""
-
-
-@pytest.mark.parametrize("origin", ["upper", "lower"])
-def test_images_lie_where_they_are_drawn(origin):
-    figure, axes = panel()
-    axes.imshow(np.arange(6.0).reshape(2, 3), origin=origin, extent=(0, 3, 10, 14))
-    rows = read(figure)
-    assert rows["value"].tolist() == [0, 1, 2, 3, 4, 5]
-    assert rows["x"].tolist() == [0.5, 1.5, 2.5] * 2
-    assert rows["y"].tolist() == ([13] * 3 + [11] * 3 if origin == "upper" else [11] * 3 + [13] * 3)

@@ -1,7 +1,6 @@
 """The interactive figures' formulas are the package's, and their places in the pages are sound."""
 
 import json
-import re
 from functools import cache
 from itertools import combinations, product
 
@@ -9,18 +8,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from docutils import nodes, utils
-from docutils.core import publish_doctree
-from docutils.parsers.rst import directives
 from numpy.testing import assert_allclose, assert_array_equal
 from py_mini_racer import MiniRacer
 from scipy import optimize
 
 from _ext import interactive as directive
-from mdsgdln import gates, networks, plots, reln, statistics, tasks, theory
+from mdsgdln import gates, networks, reln, statistics, tasks, theory
 from mdsgdln_book import figure_data, interactive, tables
 from mdsgdln_book.experiments import routes
-from mdsgdln_book.places import BOOK
 
 ITEMS, CONTEXTS = 4, 3  # of the figure of a neuron's gate
 MARGINS = (0.3, 0.8, 0.9, 2.5)
@@ -437,62 +432,7 @@ def test_places():
     assert repr(interactive.place("race")) == "interactive figure race"
 
 
-def test_scripts_are_loaded_where_a_figure_is():
-    doctree = utils.new_document("page")
-    assert directive.figures_of(doctree) == []
-    assert directive.figures_of(None) == []
-    for name in ("race", "gate", "race"):
-        doctree += nodes.raw("", interactive.markup(name), format="html")
-    assert directive.figures_of(doctree) == ["gate", "race"]
-
-
-def test_a_named_figure_is_numbered():
-    """It then has a caption of its own, of one paragraph."""
-    directives.register_directive("interactive", directive.InteractiveDirective)
-    page = ".. interactive:: race\n{}\n   Two gatings, *one* winner.\n"
-    [plain] = publish_doctree(page.format("")).findall(nodes.container)
-    assert plain["classes"] == ["interactive-caption"]
-    numbered = publish_doctree(page.format("   :name: fig-race\n"))
-    [figure] = numbered.findall(nodes.figure)
-    assert figure["names"] == ["fig-race"]
-    assert figure.next_node(nodes.caption).astext() == "Two gatings, one winner."
-    assert directive.figures_of(numbered) == ["race"]
-    twice = page.format("   :name: fig-race\n") + "\n   And another paragraph.\n"
-    settings = {"report_level": 5, "halt_level": 5}
-    broken = publish_doctree(twice, settings_overrides=settings)
-    assert "one paragraph" in broken.astext()
-
-
-def test_a_page_loads_little():
-    """Every chapter with figures: what they share, the style, and its own scripts."""
-    sizes = {path.name: path.stat().st_size for path in interactive.SCRIPTS.iterdir()}
-    shared = [f"{name}.js" for name in interactive.SHARED] + ["interactive.css"]
-    seen = set()
-    for page in BOOK.glob("*.md"):
-        text = page.read_text(encoding="utf8")
-        places = re.findall(r'(?:\{interactive\} |interactive\.place\(\s*")(\w+)', text)
-        names = {f"{name}.js" for name in places}
-        assert sum(sizes[name] for name in names.union(shared)) < 40_000, page.name
-        seen |= names
-    assert seen.union(shared) == set(sizes)  # no script without a page
-
-
-def test_scripts_need_no_other_host_and_have_the_colours_of_plots():
-    for path in interactive.SCRIPTS.iterdir():
-        text = path.read_text(encoding="utf8").replace("http://www.w3.org/2000/svg", "")
-        for word in ("http:", "https:", "fetch(", "import ", "eval(", "innerHTML"):
-            assert word not in text, (path.name, word)
-    style = (interactive.SCRIPTS / "interactive.css").read_text(encoding="utf8")
-    assert re.findall(r"--(?:c\d|bad): (#\w+)", style)[:4] == plots.COLOURS[:4]
-
-
 # What pages hold ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["clusters", "gate", "gating", "imitation"])
-def test_the_data_of_a_page_are_small(name):
-    with jax.numpy_rank_promotion("allow"):  # as for readers
-        assert len(interactive.place(name, getattr(figure_data, name)()).html) < 40_000
 
 
 def test_the_data_of_sliding_gates_are_small_and_obey_the_law(javascript):

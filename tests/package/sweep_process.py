@@ -1,11 +1,9 @@
 """Sweeps of functions of ``__main__``, in a process: ``python sweep_process.py PART FILE``."""
 
-import io
 import json
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import jax
@@ -87,25 +85,9 @@ def devices(path):
     print(json.dumps(used))
 
 
-class Slow(io.FileIO):
-    """A file written byte by byte, so that a kill at random often tears a line."""
-
-    def write(self, content):
-        for byte in content:
-            super().write(bytes([byte]))
-            time.sleep(5e-5)
-
-
 def numbers(seed, scale):
     """Return some numbers at once."""
     return {"losses": [scale / (seed + k + 1) for k in range(5)], "strength": seed / 3}
-
-
-def slow(path):
-    """Sweep while being watched."""
-    sweeps.open = Slow
-    print("ready", flush=True)
-    sweeps.sweep(numbers, SETTINGS, path, **QUIET)
 
 
 if __name__ == "__main__":

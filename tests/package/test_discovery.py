@@ -7,7 +7,7 @@ import pytest
 from bad_input import refused
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
-from mdsgdln import discovery, gates, plots, tasks
+from mdsgdln import discovery, gates, plots
 from mdsgdln.discovery.found import in_words
 
 mpl.use("Agg")
@@ -104,30 +104,6 @@ def test_disagreement_counts_differing_entries_of_matched_rows():
     assert discovery.disagreement(CONTEXTS, changed) == pytest.approx(1 / 96)
     assert discovery.disagreement(CONTEXTS, CONTEXTS[:3]) == pytest.approx(1 / 8)
     assert discovery.disagreement(np.empty((0, 6)), np.eye(6)) == 0.5
-
-
-def relu_activity(num_contexts, seed, hidden=150, scale=1e-5, rate=0.005):
-    """Activity of a ReLU network that was trained in plain NumPy."""
-    task = tasks.contextual(num_contexts, 8)
-    inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
-    rng = np.random.default_rng(seed)
-    first = scale * rng.standard_normal((hidden, len(inputs)))
-    second = scale * rng.standard_normal((len(targets), hidden))
-    for _ in range(2500):
-        active = np.maximum(first @ inputs, 0)
-        error = second @ active - targets
-        back = second.T @ error * (active > 0)
-        second, first = second - rate * error @ active.T, first - rate * back @ inputs.T
-    return np.maximum(first @ inputs, 0)
-
-
-def test_spikes_of_a_network_made_elsewhere_have_all_four_kinds():
-    activity = relu_activity(3, seed=7)
-    rates = 10 * activity / activity[activity > 0.01 * activity.max()].mean()
-    counts = np.random.default_rng(8).poisson(rates * 32) / 32
-    found = discovery.discover(counts)
-    assert len(found) == 4
-    assert discovery.disagreement(CONTEXTS, found) <= 0.05
 
 
 @pytest.mark.filterwarnings("ignore:discover. .* conditions")

@@ -62,13 +62,6 @@ def test_outputs_of_another_network_are_refused(outputs):
         networks.from_weights([W1, W2], [B1, None], check=(INPUTS.T, outputs))
 
 
-def test_the_ones_are_the_last_input_and_names_stay():
-    task = tasks.Task(INPUTS, TARGETS, labels=np.array(list("abcdefghijkl")))
-    with_ones = tasks.with_ones(task)
-    equal(with_ones.inputs, np.vstack([INPUTS, np.ones(12)]))
-    assert with_ones.labels == tuple("abcdefghijkl")
-
-
 def test_scikit_learn():
     """Its ``loss_`` is a mean over outputs, its gradient that of their sum."""
     from sklearn.neural_network import MLPRegressor

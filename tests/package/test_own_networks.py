@@ -11,8 +11,6 @@ from bad_input import refused
 from numpy.testing import assert_allclose as close
 
 from mdsgdln import tasks, training
-from mdsgdln.networks import LinearNetwork
-from mdsgdln.tasks import Task
 from mdsgdln.training import train
 
 KEY = jax.random.key(0)
@@ -98,15 +96,3 @@ def test_a_network_of_ones_own_that_does_not_fit_is_named():
             call(network, weights, TASK)
         with refused("network"):
             call(Tanh, weights, TASK)  # the class, not one of its networks
-
-
-def test_equal_things_compile_once():
-    """A task and a network made again, a network of one's own that is the same, another step."""
-    train(LinearNetwork((4, 3, 7)), LinearNetwork((4, 3, 7)).init(KEY, 0.1), TASK, 0.05, 13)
-    own, number = Tanh(4, 5, 7), 1 + training._scan._cache_size()
-    for scale in (0.1, 0.2):
-        again = Task(2 * TASK.inputs, TASK.targets, TASK.node_rows, TASK.labels)
-        weights, rate = LinearNetwork((4, 3, 7)).init(KEY, scale), scale / 2
-        train(LinearNetwork([4, 3, 7]), weights, again, rate, 13)
-        train(own, own.init(KEY, scale), again, rate, 13)
-    assert training._scan._cache_size() == number

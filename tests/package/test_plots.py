@@ -1,13 +1,11 @@
 """Figures: every drawing function returns a figure that can be drawn, light and dark."""
 
 import io
-import itertools
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.offsetbox import AnnotationBbox
 
 from mdsgdln import networks, plots, tasks
 
@@ -38,44 +36,6 @@ def assert_whole(figure):
     drawn, width, height = figure.get_tightbbox(), *figure.get_size_inches()
     assert drawn.x0 > -0.01 and drawn.y0 > -0.01
     assert drawn.x1 < width + 0.01 and drawn.y1 < height + 0.01
-
-
-def nodes_of(figure):
-    """Where the nodes of a diagram are drawn, in pixels."""
-    figure.canvas.draw()
-    boxes = figure.findobj(AnnotationBbox)
-    return [box.get_window_extent() for box in boxes]
-
-
-@pytest.mark.parametrize(
-    ("styled", "num_pathways", "width"), [(False, 7, None), (True, 7, 3.0), (True, 2, 3.0)]
-)
-def test_nodes_do_not_collide(styled, num_pathways, width):
-    mpl.rcdefaults()
-    if styled:
-        plots.style()
-    task = tasks.contextual(3, 8)
-    network = networks.pathways(task, np.ones((num_pathways, 24)), 20)
-    axes = None if width is None else plots.panels(1, width=width, height=2.6)[1][0]
-    figure = plots.graph(network, axes)
-    places = nodes_of(figure)
-    assert len(places) == num_pathways + 2
-    for one, other in itertools.combinations(places, 2):
-        assert not one.overlaps(other)
-    assert_whole(figure)
-
-
-def test_the_diagram_of_the_start_page_does_not_collide():
-    mpl.rcdefaults()
-    plots.style()
-    figure, axes = plots.panels(3, height=2.6, width_ratios=[0.6, 1.8, 0.9])
-    network = networks.pathways(tasks.xor(0.0), np.eye(4), 32)
-    plots.graph(network, axes[1], "gated network of four pathways")
-    places = nodes_of(figure)
-    for one, other in itertools.combinations(places, 2):
-        assert not one.overlaps(other)
-    others = [axes[index].get_tightbbox() for index in (0, 2)]
-    assert not any(place.overlaps(other) for place in places for other in others)
 
 
 def test_predictions_are_told_apart():

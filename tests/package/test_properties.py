@@ -71,16 +71,6 @@ def test_the_balance_of_layers_is_conserved(drawn):
     close(balance(after), balance(weights) + rate**2 * balance(slopes), atol=1e-12)
 
 
-def test_open_gates_leave_a_linear_network(drawn):
-    _, task, weights, *_ = drawn
-    expected = weights[1] @ weights[0] @ task.inputs
-    open_gates = gated(np.ones((HIDDEN, SAMPLES)), np.ones(SAMPLES))
-    close(open_gates.apply(by_edge(weights), task.inputs), expected, atol=1e-12)
-    close(LINEAR.apply(weights, task.inputs), expected, atol=1e-12)
-    loss = np.sum((task.targets - expected) ** 2) / (2 * SAMPLES)
-    close(training.loss(LINEAR, weights, task), loss)
-
-
 def test_modes_rebuild_the_correlation(drawn):
     _, task, *_ = drawn
     found, moments = statistics.modes(task), statistics.correlations(task)

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import networks, tasks, theory, training
 from mdsgdln.theory.relu_neurons import descend, in_span, merge, patterns
-from mdsgdln.theory.relu_prediction import averaged_in_time, narrow_widths
+from mdsgdln.theory.relu_prediction import averaged_in_time
 
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)
@@ -60,21 +60,6 @@ def test_merged_neurons_learn_alike_while_the_gate_stays():
     close(merged_end, end, rtol=0, atol=1e-12)
 
 
-def test_one_direction_becomes_one_neuron():
-    z = np.outer([1.0, 2.0, 3.0], one_gate(1)[0])
-    few, _ = merge(z, INPUTS, 0.0, 0.9)
-    close(few, np.sqrt(14) * one_gate(1), rtol=1e-12)
-
-
-def test_small_directions_are_left_out():
-    z = one_gate() / 10
-    exact, _ = merge(z, INPUTS, 0.0, 0.5)
-    few, _ = merge(z, INPUTS, 0.5, 0.5)  # of 0.1 in the main direction, of 0.01 in the others
-    assert len(few) == 1 < len(exact)
-    values, vectors = np.linalg.eigh(z.T @ z)
-    close(few.T @ few, values[-1] * np.outer(vectors[:, -1], vectors[:, -1]), atol=1e-12)
-
-
 def test_other_gates_and_other_directions_stay():
     few, events = merge(one_gate(), INPUTS, 0.0, 1.0)
     assert len(few) == 40 and not events
@@ -90,15 +75,6 @@ def test_a_sample_near_its_boundary_has_no_side():
     z = np.concatenate([w[:2], w[:2]]) @ np.eye(2, 3)
     _, (event,) = merge(z, np.eye(2), 0.1, 0.9)
     assert event.gate.tolist() == [True, False] and event.boundary.tolist() == [False, True]
-
-
-def test_no_basis_of_equal_directions_matters():
-    z = one_gate(24)
-    few, _ = merge(z, INPUTS, 0.0, 0.5)
-    turned = np.linalg.qr(np.random.default_rng(2).normal(size=(2, 2)))[0]
-    turn = np.block([[np.eye(3), np.zeros((3, 2))], [np.zeros((2, 3)), turned]])
-    other, _ = merge(z @ turn, INPUTS, 0.0, 0.5)
-    close(other, few @ turn, atol=1e-10)
 
 
 # The flow of neurons ----------------------------------------------------------------------------
@@ -216,11 +192,6 @@ def test_two_layers_have_the_units_of_three_matrices():
     other = theory.predict_relu(scaled, scale=2e-2, times=times / 16, **DEEP)
     assert one.losses[-1] < 0.5 * one.losses[0]
     close(other.losses, 64 * one.losses, rtol=1e-4)
-
-
-def test_narrow_networks_keep_the_ratio_of_widths():
-    assert narrow_widths((300, 100), 64) == [48, 16]
-    assert narrow_widths((8, 12), 64) == [8, 12]
 
 
 def test_a_mean_in_time_is_a_curve_between():

@@ -3,7 +3,6 @@
 import ast
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -70,13 +69,6 @@ def test_editors_know_the_lazy_names():
     (block,) = (node for node in tree.body if isinstance(node, ast.If))
     known = [alias.name for node in block.body for alias in node.names]
     assert sorted(known) == sorted(md.__all__)
-
-
-def test_no_name_is_used_twice():
-    modules = [file.stem for file in FOLDER.rglob("*.py") if file.stem != "__init__"]
-    folders = [folder.parent.name for folder in FOLDER.glob("*/__init__.py")]
-    names = [name for module in MODULES for name in getattr(md, module).__all__]
-    assert max(Counter([*modules, *folders, *names]).values()) == 1
 
 
 def test_importing_imports_little_and_leaves_the_precision_alone():

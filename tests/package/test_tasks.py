@@ -83,13 +83,6 @@ def test_take_selects_samples(columns):
     assert part.labels == tuple(np.array(task.labels)[columns])
 
 
-def test_task_is_a_pytree_with_static_names():
-    task = Task(np.eye(3), np.ones((2, 3)), {"a": slice(0, 1)}, ("x", "y", "z"))
-    double = jax.jit(lambda t: jax.tree.map(lambda leaf: 2 * leaf, t))(task)
-    equal(double.inputs, 2 * np.eye(3))
-    assert double.node_rows == task.node_rows and double.labels == task.labels
-
-
 def test_a_batch_may_be_traced():
     rows = {"a": slice(0, 2), "b": slice(2, 3)}
     task = Task(np.arange(12.0).reshape(3, 4), np.ones((1, 4)), rows, list("wxyz"))

@@ -164,15 +164,6 @@ def test_what_a_loss_reads_may_change(monkeypatch):
         assert run.losses[0] == pytest.approx(float(decayed(NETWORK, WEIGHTS, TASK)))
 
 
-@pytest.mark.parametrize("observe", ["outputs", jax.jit(lambda w: w[1] @ w[0])])
-def test_a_compiled_observer_compiles_once(observe):
-    found = []
-    for scale in (1, 2):
-        train(NETWORK, [scale * w for w in WEIGHTS], TASK, 0.05, 2, observe=observe)
-        found.append(training._scan._cache_size())
-    assert found[0] == found[1]
-
-
 def test_float32_weights_stay_float32():
     weights = [w.astype(jnp.float32) for w in WEIGHTS]
     run = train(NETWORK, weights, TASK, 0.05, 20)

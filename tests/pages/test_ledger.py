@@ -56,12 +56,3 @@ def test_a_claims_address_shows_it(ledger):
     ledger.wait_for_function("() => document.querySelector('tr:target')?.getClientRects().length")
     assert "claim-xor-faster-by-far" in ledger.evaluate(SHOWN)
     assert not ledger.problems
-
-
-def test_the_first_screen_counts(ledger):
-    """Claims by whose they are and by verdict, and as many in all as there are rows."""
-    counts = ledger.locator(".counts table")
-    head = counts.locator("th").all_inner_texts()
-    assert [text.strip() for text in head] == ["verdict", "paper", "carried over", "ours", "all"]
-    assert counts.locator("tr").last.locator("td").last.inner_text() == str(counted(ledger)[1])
-    assert counts.bounding_box()["y"] < 900

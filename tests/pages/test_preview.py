@@ -34,20 +34,3 @@ def test_a_name_in_code_leads_to_its_documentation(page, address):
     name.click()
     page.wait_for_url("**/api.html#mdsgdln.networks.pathways")
     assert not page.problems
-
-
-def test_a_term_of_another_page_and_a_formula_are_shown(start, address):
-    page = start
-    term = page.locator("main a[href*='#term-']").first
-    term.hover()
-    page.wait_for_selector("#preview:visible")
-    assert len(page.locator("#preview").inner_text()) > 40
-    page.goto(f"{address}/book/routing.html")
-    page.set_viewport_size({"width": 360, "height": 800})
-    formula = page.locator("main a[href*='#equation-']:not(.headerlink)").first
-    formula.scroll_into_view_if_needed()
-    formula.hover()
-    page.wait_for_selector("#preview mjx-container")
-    box = page.locator("#preview").bounding_box()
-    assert box["x"] >= 0 and box["x"] + box["width"] <= 360
-    assert not page.problems

@@ -84,6 +84,24 @@ WIDE_FORMULA = """() => [...document.querySelectorAll("main article div.math")]
   .filter((node) => node.querySelector("mjx-container") && [node, ...node.children]
     .some((part) => part.clientWidth && part.scrollWidth > part.clientWidth + 1))
   .map((node) => node.id || node.textContent.slice(0, 60))"""
+# On paper there is nothing to click, nothing is cut off, and solutions are open.
+CLICKABLE = """() => [...document.querySelectorAll(
+  ".bd-sidebar-primary, .bd-sidebar-secondary, .bd-header-article, .prev-next-footer, button, " +
+  "details.hide, .headerlink, .copybtn, .interactive input")]
+  .filter((node) => node.getClientRects().length && !node.matches(".interactive-cell"))
+  .map((node) => node.outerHTML.slice(0, 80))"""
+FOLDED = """() => [...document.querySelectorAll(".admonition.toggle .admonition-title ~ *")]
+  .filter((node) => !node.matches("button") && getComputedStyle(node).visibility !== "visible")
+  .map((node) => node.outerHTML.slice(0, 80))"""
+ADDRESSES = """() => [...document.querySelectorAll("article a")]
+  .filter((link) => /http/.test(getComputedStyle(link, "::after").content))
+  .map((link) => link.href)"""
+ON_PAPER = {
+    "shown": CLICKABLE,
+    "folded": FOLDED,
+    "address printed": ADDRESSES,
+    "cut off": pdf.CLIPPED,
+}
 
 
 def links(path: Path) -> set[Path]:
@@ -120,12 +138,14 @@ def all_pages() -> list[str]:
 
 
 def printed(page) -> list[str]:
-    """What is cut off on paper of a page that has been loaded."""
+    """What is wrong on paper with a page that has been loaded."""
     page.set_viewport_size(pdf.PAPER)
     page.emulate_media(media="print")
     page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
     page.wait_for_timeout(400)
-    found = [f"on paper, cut off: {text}" for text in page.evaluate(pdf.CLIPPED)]
+    found = [
+        f"on paper, {what}: {text}" for what, js in ON_PAPER.items() for text in page.evaluate(js)
+    ]
     page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     page.set_viewport_size({"width": 1280, "height": 900})

@@ -39,7 +39,7 @@ test: $(READY)
 ifndef CHAPTER
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy mdsgdln
+	$(BIN)/mypy mdsgdln tests/jobs
 	$(BIN)/pytest -q -n 2 --dist=loadgroup
 endif
 	$(BIN)/pytest -q -n 2 --dist=loadfile $(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)

@@ -4,7 +4,6 @@ import ast
 import itertools
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -143,32 +142,6 @@ def test_installed_copies_work_without_the_clone(installed, tmp_path):
     )
     assert used.returncode == 0, used.stderr
     assert all(line.startswith(str(installed)) for line in used.stdout.splitlines())
-
-
-# What a user's own checks are told: joblib has no types, and Dask's cluster half of them.
-MYPY = """
-[mypy]
-strict = True
-untyped_calls_exclude = distributed
-[mypy-joblib]
-ignore_missing_imports = True
-"""
-
-
-def test_users_scripts_are_strictly_typed_against_the_installed_package(installed, tmp_path):
-    for script in (ROOT / "tests/jobs").glob("*.py"):
-        shutil.copy(script, tmp_path)
-    (tmp_path / "mypy.ini").write_text(MYPY)
-    scripts = sorted(path.name for path in tmp_path.glob("*.py"))
-    cache = ["--cache-dir", str(ROOT / ".mypy_cache/installed")]
-    checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--config-file", "mypy.ini", *cache, *scripts],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(installed)},
-        capture_output=True,
-        text=True,
-    )
-    assert checked.stdout == f"Success: no issues found in {len(scripts)} source files\n"
 
 
 @pytest.mark.parametrize("folder", [ROOT, ROOT / "tests/pages"])

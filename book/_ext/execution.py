@@ -12,6 +12,7 @@ import ast
 import hashlib
 import os
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache, partialmethod
 from pathlib import Path
@@ -46,6 +47,9 @@ DOCUMENTED = (
 )  # what has a docstring
 
 
+PARSING = threading.Lock()  # in two threads at once, Python 3.11 fails to
+
+
 @cache
 def fingerprint(paths: tuple[Path, ...]) -> str:
     """A short name of what files hold; of Python, of what runs: comments and docstrings do not."""
@@ -57,7 +61,8 @@ def content(path: Path) -> bytes:
     """What counts of a file."""
     if path.suffix != ".py":
         return path.read_bytes()
-    tree = ast.parse(path.read_bytes())
+    with PARSING:
+        tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
             node.body[0] = ast.Pass()

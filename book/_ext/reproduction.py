@@ -119,7 +119,8 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     folder = BUILD / (code() + "-part" * bool(names))
     names, pages = names or list(tables.every()), pages or list(chapters())
     taken, differ = prepare(folder, names), {}
-    fill_each([name for name in names if name not in taken], folder=folder)
+    filled = {name: tables.find(name).rows(folder / f"{name}.jsonl") for name in names}
+    fill_each([name for name in names if None in filled[name]], folder=folder)
     with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
         for page, text in zip(pages, pool.map(partial(compare, folder), pages), strict=True):
             bar.write(f"{page}: {'differs' if text else 'the same'}", file=sys.stdout)

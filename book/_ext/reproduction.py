@@ -60,12 +60,14 @@ def expected(name: str) -> float:
     return sum(row["seconds"] or 0 if row else math.inf for row in rows)
 
 
-def fill_each(names: Sequence[str], anew: bool = False, folder: Path | None = None) -> None:
-    """Fill tables, the longest first, each by a process of one thread, as many as there are cores.
+def fill_each(names: Sequence[str], folder: Path = RESULTS, anew: bool = False) -> None:
+    """Fill what tables lack, the longest first, each by a process, as many as there are cores.
 
     A process compiles once what rows share, and no core waits for another's last row.
     """
-    here = os.environ | ONE_THREAD | ({ELSEWHERE: str(folder)} if folder else {})
+    rows = {name: tables.find(name).rows(folder / f"{name}.jsonl") for name in names}
+    names = [name for name in names if anew or None in rows[name]]
+    here = os.environ | ONE_THREAD | {ELSEWHERE: str(folder)}
     jobs = CORES if len(names) == 1 else 1
     command = [sys.executable, "-m", "_ext.reproduction", "fill", "--jobs", str(jobs)]
     command += ["--anew"] * anew + ["--tables"]
@@ -119,8 +121,7 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     folder = BUILD / (code() + "-part" * bool(names))
     names, pages = names or list(tables.every()), pages or list(chapters())
     taken, differ = prepare(folder, names), {}
-    filled = {name: tables.find(name).rows(folder / f"{name}.jsonl") for name in names}
-    fill_each([name for name in names if None in filled[name]], folder=folder)
+    fill_each(names, folder)
     with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
         for page, text in zip(pages, pool.map(partial(compare, folder), pages), strict=True):
             bar.write(f"{page}: {'differs' if text else 'the same'}", file=sys.stdout)
@@ -154,7 +155,7 @@ def main(arguments: Sequence[str]) -> int:
             fill(name, given.jobs, given.anew)
         return 0
     if given.command == "fill":
-        fill_each([name for name in names if given.anew or math.isinf(expected(name))], given.anew)
+        fill_each(names, anew=given.anew)
         return 0
     found = reproduce(given.tables, given.chapters)
     print(json.dumps(found, indent=1))

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from bad_input import refused
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 from sweep_experiment import experiment
 from sweep_process import SETTINGS, numbers
-from threadpoolctl import threadpool_info
 
 from mdsgdln import __version__, sweeps
 
@@ -214,11 +214,33 @@ def test_processes_have_the_code_of_now(tmp_path, monkeypatch):
 def test_a_process_has_one_thread_of_xla_and_one_of_blas(monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")  # for this process, not for others
 
-    def threads(seed):
-        blas = max(library["num_threads"] for library in threadpool_info())
-        return {"xla": int(os.environ["PJRT_NPROC"]), "blas": blas, "pid": os.getpid()}
+    def busy(seed):
+        """Count the threads that do a large product, by their share of the time of the CPU."""
 
-    table = run(threads, sweeps.grid(seed=range(2)), n_jobs=2)
+        def times():
+            stats = Path("/proc/self/task").glob("*/stat")
+            fields = [path.read_text().rpartition(")")[2].split() for path in stats]
+            return np.array([int(field[11]) for field in fields])
+
+        def threads(product):
+            product()
+            before, start = times(), time.process_time()
+            while time.process_time() - start < 0.5:
+                product()
+            spent = times()[: len(before)] - before
+            return int((spent > 0.2 * spent.sum()).sum())
+
+        matrix = np.ones((600, 600))
+        multiply = jax.jit(lambda x: x @ x)
+        with jax.default_device("cpu"):  # where there is a GPU, too
+            xla = threads(lambda: multiply(matrix).block_until_ready())
+        return {
+            "xla": xla,
+            "blas": threads(lambda: matrix @ matrix),
+            "pid": os.getpid(),
+        }
+
+    table = run(busy, sweeps.grid(seed=range(2)), n_jobs=2)
     assert table.xla.tolist() == [1, 1] and table.blas.tolist() == [1, 1]
     assert os.getpid() not in table.pid.tolist()
 

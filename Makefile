@@ -20,6 +20,7 @@ export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
 # With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
+# A jaxlib from 0.11 on stops at the first of these flags: when the lock takes one, it goes.
 export XLA_FLAGS += --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 # pip says errors only: that it is outdated, or runs as root, is no news of the book.
 export PIP_QUIET = 2

@@ -88,7 +88,7 @@ def learning_time(num_contexts: int, subset_size: int) -> float:
 
     Args:
         num_contexts: C.
-        subset_size: k, from 1 to C − 1; for k = C it is the common pathway, with T = 1/s_c.
+        subset_size: k, from 1 to C − 1. The common pathway, k = C, takes T = 1/s_c.
 
     Raises:
         ValueError: k out of range.

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from itertools import pairwise
 
 import jupytext
 import nbformat
@@ -68,6 +69,9 @@ def test_the_story_needs_no_later_chapter():
     card = text["start"].partition("The story in ten pages")[2].partition(":::")[0]
     story = ["start", *re.findall(r"\((\w+)\.md\)", card)]
     assert len(story) == 10
+    for number, (page, following) in enumerate(pairwise(story[1:]), start=2):
+        assert f"page {number} of 10; it goes on with" in text[page]
+        assert f"]({following}.md).*" in text[page]
     place = {a or b: page for page in text for a, b in PLACE.findall(text[page])}
     toc = (BOOK.parent / "_toc.yml").read_text("utf8").partition("caption: Reference")[0]
     later = [

@@ -13,10 +13,7 @@ __all__ = [
     "Node",
     "Path",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows
 
 
 Node = Hashable

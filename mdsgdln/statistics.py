@@ -23,10 +23,7 @@ __all__ = [
     "modes",
     "residual",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows
 
 
 class Correlations(NamedTuple):

@@ -16,10 +16,7 @@ from mdsgdln.networks import GatedNetwork, LinearNetwork, Network, ReLUNetwork
 from mdsgdln.tasks import Task
 
 __all__ = ["DivergenceError", "Run", "loss", "train"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows
 
 
 Optimiser: TypeAlias = (

@@ -34,7 +34,4 @@ __all__ = [
     "importance",
     "k_means_gates",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows

@@ -62,7 +62,4 @@ __all__ = [
     "shared_race",
     "utility",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows

@@ -64,13 +64,6 @@ def test_the_top_shows_the_modules_and_what_is_used_most():
         _ = md.nonsense
 
 
-def test_editors_know_the_lazy_names():
-    tree = ast.parse((FOLDER / "__init__.py").read_text())
-    (block,) = (node for node in tree.body if isinstance(node, ast.If))
-    known = [alias.name for node in block.body for alias in node.names]
-    assert sorted(known) == sorted(md.__all__)
-
-
 def test_importing_imports_little_and_leaves_the_precision_alone():
     asked = "print([name for name in ('jax', 'matplotlib', 'sklearn') if name in sys.modules])"
     everything = "[getattr(md, name) for name in md.__all__]; import jax"

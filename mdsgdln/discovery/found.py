@@ -68,10 +68,7 @@ class Found:
 
     @property
     def on_for(self) -> list[str]:
-        """Conditions that each gate is on for, in words: ``["gate 1: all", "gate 2: A, B"]``.
-
-        If labels are tuples and the gate depends on one of their entries alone, its values say it.
-        """
+        """Conditions that each gate is on for, in words: ``["gate 1: all", "gate 2: A, B"]``."""
         names = self.conditions or range(self.gates.shape[1])
         return [
             f"gate {index}: {in_words(gate, names)}" for index, gate in enumerate(self.gates, 1)
@@ -121,9 +118,8 @@ def discover(
 ) -> Int[np.ndarray, "K P"]:
     """Return the gates of ``find`` alone.
 
-    They are 0 or 1, shape (K, P): one distinct, non-empty row per kind, those that are on for the
-    most samples first; a single one where there are no kinds. Arguments, errors and warnings are
-    those of ``find``.
+    A distinct row (K, P) per kind, the largest first; a single one where there are no kinds.
+    Arguments, errors and warnings are those of ``find``.
     """
     return _kinds(activity, weights, complete=False).gates
 
@@ -159,9 +155,7 @@ def find(
             on and has weight.
 
     Warns:
-        UserWarning: more conditions than neurons, as where the recording is transposed; a single
-            gate that is on everywhere, as where a baseline is missing; or kinds from so few
-            neurons, conditions or trials that they may be none, or another number.
+        UserWarning: what the recording is too small or too one-sided to tell, or a transposed one.
     """
     resamples = checks.positive_integer("resamples", resamples)
     kinds = _kinds(activity, weights, complete=True)

@@ -151,7 +151,7 @@ class GatedNetwork:
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> dict[Node, Float[Array, "_ P"]]:
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
-        inputs = checks.matrix("inputs", inputs)
+        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
         self._check_weights(weights)
         self._check_data("inputs", len(inputs), self.graph.input_nodes)
         used = self.node_gates | self.edge_gates

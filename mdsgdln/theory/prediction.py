@@ -32,7 +32,7 @@ from mdsgdln.theory.reduction import (
 )
 from mdsgdln.theory.starts import balanced_weights
 
-SMALL = 3e-4  # of the size of learned weights
+SMALL = 3e-4  # of the size of learned weights: it changes a loss curve by some 1e-7
 
 
 def predict_losses(
@@ -45,10 +45,9 @@ def predict_losses(
     """Predict the loss of a gated (or linear) network trained by gradient descent.
 
     From given weights the prediction is exact up to the size of a step. From σ alone it is that of
-    wide networks with two layers of weights, and warns where one draw is expected to differ from
-    it by more than 5 %: see ``applicability``.
-
-    It may be wrapped in ``jax.jit``, ``jax.vmap`` and ``jax.jvp``; nothing warns of a traced scale.
+    wide networks, and warns where ``applicability`` expects a draw to differ from it by more than
+    5 %. It may be wrapped in ``jax.jit``, ``jax.vmap`` and ``jax.jvp``; nothing warns of a traced
+    scale.
 
     Args:
         network: from σ alone, every hidden node has one edge in and one edge out, and gates are one
@@ -58,9 +57,6 @@ def predict_losses(
         times: t = learning rate · number of steps, increasing from 0 on, shape (T,).
         learning_rate: η of the descent that is predicted. 0 is gradient flow f = −∇L; with
             η > 0, ẇ = f − (η/2) f′f, which descent follows up to η².
-
-    Returns:
-        the loss at those times, shape (T,).
 
     Raises:
         ValueError: bad numbers; from σ alone a network that is not two-layer, a gate per neuron,
@@ -101,8 +97,7 @@ def _reduced_network(network: GatedNetwork, task: Task, scale: Any) -> ReducedNe
 def _without_other_outputs(network: GatedNetwork, weights: Mapping, task: Task) -> Mapping:
     """Return weights without outputs that no target has, if these are small in all output nodes.
 
-    They only shrink, and act on the others in second order: from 3e-4 of the size of learned
-    weights on they change a loss curve by some 1e-7.
+    They only shrink, and act on the others in second order.
     """
     graph = network.graph
     entering = [edge for edge in graph.edges if edge[1] in graph.output_nodes]

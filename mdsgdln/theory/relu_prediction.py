@@ -86,13 +86,14 @@ def predict_relu(
     alike become the few that keep Σ (w, v)(w, v)ᵀ, which is exact while they keep the gate. The
     null, never merged: ``predict_relu(..., num_neurons=prediction.neurons, cosine=1)``.
 
-    Warns below 64 neurons and for H σ² ‖X‖/‖Y‖ (spectral norms) above 0.5, refuses above 4. The
-    initial output, zero here, adds a share of m H σ₁²σ₂²⟨‖x‖²⟩ / (2⟨‖y‖²⟩) to the initial loss, for
-    m outputs: warns above 5 %, refuses above 50 %. Long plateaus may be off without a warning.
+    The initial output, zero here, adds a share of m H σ₁²σ₂²⟨‖x‖²⟩ / (2⟨‖y‖²⟩) to the initial loss,
+    for m outputs.
 
     *Two hidden layers*: the mean in time of four networks of N/4 neurons a layer. Nothing is
-    merged, no gates are kept. Warns below 100 neurons and for σ √H (‖X‖/‖Y‖)^{1/3} above 0.2,
-    refuses above 1.
+    merged, no gates are kept.
+
+    Warns, with the size of the error, of few neurons and large weights, and refuses weights beyond
+    those with which it was tested. Long plateaus may be off without a warning.
 
     Args:
         task: what the network is trained on; a bias is a row of ones in the inputs.

@@ -16,9 +16,7 @@ from mdsgdln.theory.reduction import _as_graph, _check_two_layer, _is_given
 
 
 def expected_initial_strength(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
-    """Return the expected effective initial strength a₀ = H (σ₁² + σ₂²) / 4 of every mode.
-
-    It is the mean of ``measured_initial_strength``, ‖(W₁v + W₂ᵀu)/2‖².
+    """Return the mean of ``measured_initial_strength``, a₀ = H (σ₁² + σ₂²) / 4 of every mode.
 
     Args:
         num_hidden: H, neurons of the hidden layer (of the pathway).

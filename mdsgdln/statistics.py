@@ -144,11 +144,7 @@ def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"
 
 
 def _path_gate(network: GatedNetwork, path: Path, num_samples: int) -> Float[Array, " P"]:
-    """Return g_p, the product of the node and edge gates along ``path``, one number per sample.
-
-    Raises:
-        ValueError: no path of the network, or a gate that differs between neurons of a layer.
-    """
+    """Return g_p, the product of the node and edge gates along ``path``, one number per sample."""
     with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
         gate = jnp.ones(num_samples)
         for place in (*path, *network.graph.path_edges(path)):

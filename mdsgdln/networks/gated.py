@@ -102,11 +102,7 @@ class GatedNetwork:
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
 
     def _reading(self, task: Task) -> "GatedNetwork":
-        """Return the network whose inputs and outputs are the rows that ``task`` gives them.
-
-        Raises:
-            ValueError: rows that do not fit the nodes, or gates for another number of samples.
-        """
+        """Return the network whose inputs and outputs are the rows that ``task`` gives them."""
         checks.instance("task", task, Task)
         graph = self.graph
         ends = {node: len(task.inputs) for node in graph.input_nodes}

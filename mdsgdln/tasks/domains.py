@@ -38,8 +38,7 @@ def routing(
 
     A sample is one item in one input domain, P = M n in domain-major order; the rows of every
     other input domain are zero, and so are the targets of output domains that are not trained with
-    it. Answering all trained outputs of a sample at once has the gradient of answering them one by
-    one, with Q times fewer samples.
+    it. All trained outputs of a sample at once have the gradient of one by one, in fewer samples.
 
     Args:
         num_domains: M.

@@ -175,14 +175,10 @@ def _one_layer(inputs, targets, width: int, number: int, sigmas, times, key, cos
 
 
 def _two_layers(inputs, targets, widths, sigmas, times, key, num_neurons: int):
-    """Return the prediction for two hidden layers.
-
-    A middle matrix is felt from both sides: where rounding of widths made the two differ, it takes
-    their geometric mean.
-    """
+    """Return the prediction for two hidden layers."""
     few = narrow_widths(widths, num_neurons)
     first, last = (wide / narrow for wide, narrow in zip(widths, few, strict=True))
-    factors = np.sqrt([first, np.sqrt(first * last), last])
+    factors = np.sqrt([first, np.sqrt(first * last), last])  # the middle one is felt from both
     shapes = (few[0], len(inputs)), (few[1], few[0]), (few[1], len(targets))
     drawn = _normal(jax.random.split(key, 3), shapes)
     w, middle, v = (np.asarray(numbers, float) for numbers in drawn)

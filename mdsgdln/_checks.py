@@ -47,11 +47,6 @@ def real_array(name: str, value: Numbers, axes: str) -> Array:
         raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
 
 
-def matrix(name: str, value: Numbers) -> Array:
-    """Return ``value`` as the samples that a network is given, one a column."""
-    return finite_array(name, value, 2, "(N_in, P)")
-
-
 def finite(name: str, array: ArrayLike) -> None:
     """Refuse infinite entries and NaN; a traced array passes unchecked."""
     if not isinstance(array, Tracer) and not np.isfinite(array).all():
@@ -171,8 +166,5 @@ def scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Sc
 
 
 def initial_scales(scale: Scalar | Sequence[Scalar] | Mapping, places: tuple) -> list[Scalar]:
-    """Return one standard deviation above zero per place.
-
-    At zero the gradient of two layers vanishes; what small weights do depends on how small.
-    """
+    """Return one standard deviation per place, above zero, where the gradient vanishes."""
     return [positive("scale", sigma) for sigma in scales(scale, places)]

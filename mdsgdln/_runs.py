@@ -81,10 +81,9 @@ def _begin(values: Mapping[str, Any], sweep: int) -> None:
 
 
 def _run_there(pickled: bytes, setting: Setting, values: Mapping[str, Any]) -> str | Exception:
-    """Return the line of a run in a worker, or what it raised.
+    """Return the line of a run in a worker, or what it raised; the caller's values hold for it.
 
-    The caller's values hold for this run alone, and before the experiment is unpickled, since
-    modules that it needs may make arrays.
+    They do before the experiment is unpickled, since modules that it needs may make arrays.
     """
     with ExitStack() as stack:
         for name, value in values.items():

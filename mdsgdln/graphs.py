@@ -13,10 +13,7 @@ __all__ = [
     "Node",
     "Path",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows
 
 
 Node = Hashable
@@ -129,11 +126,7 @@ class Graph:
         return result
 
     def _with_rows(self, rows: Mapping[Node, Iterable[int]]) -> "Graph":
-        """Return the graph whose input and output nodes named in ``rows`` use those rows.
-
-        Raises:
-            ValueError: not one row per neuron.
-        """
+        """Return the graph whose input and output nodes named in ``rows`` use those rows."""
         ends = self.input_nodes + self.output_nodes
         named = {node: tuple(given) for node, given in rows.items() if node in ends}
         for node, given in named.items():

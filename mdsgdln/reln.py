@@ -14,10 +14,7 @@ from mdsgdln.tasks import Task
 from mdsgdln.theory import predict_losses
 
 __all__ = ["deviation", "rank_candidates"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows
 
 
 def deviation(

@@ -23,10 +23,10 @@ __all__ = [
     "modes",
     "residual",
 ]
+__dir__ = __all__.copy  # what completion shows
 
 
-def __dir__() -> list[str]:
-    return __all__
+SAME = 1e-6  # of the largest singular value: smaller is zero, closer is equal
 
 
 class Correlations(NamedTuple):
@@ -89,23 +89,22 @@ def residual(task: Task) -> Task:
     return task._with(task.inputs, left_over, task.labels)
 
 
-def modes(task: Task, tolerance: float = 1e-6) -> Modes:
-    """Return the modes of a task whose singular value exceeds ``tolerance`` of the largest.
+def modes(task: Task) -> Modes:
+    """Return the modes of a task whose singular value exceeds a millionth of the largest.
 
     Modes of equal singular value are turned so that they also diagonalise Σ^x. The sign of a mode
     makes the largest entry of u_α positive.
     """
     checks.instance("task", task, Task)
-    checks.non_negative("tolerance", tolerance)
     checks.known("task", task)
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     cross, variance = (rows @ inputs.T / task.num_samples for rows in (targets, inputs))
     left, values, right_rows = np.linalg.svd(cross, full_matrices=False)
-    kept = values > tolerance * max(values[0], np.finfo(float).tiny)
+    kept = values > SAME * max(values[0], np.finfo(float).tiny)
     left, values, right = left[:, kept], values[kept], right_rows[kept].T
     if not len(values):
         return Modes(left, values, right, values, 0.0)
-    ends = np.flatnonzero(-np.diff(values) > tolerance * values[0]) + 1
+    ends = np.flatnonzero(-np.diff(values) > SAME * values[0]) + 1
     for level in map(slice, [0, *ends], [*ends, len(values)]):  # of equal singular values
         _, turn = np.linalg.eigh(right[:, level].T @ variance @ right[:, level])
         left[:, level], right[:, level] = left[:, level] @ turn, right[:, level] @ turn
@@ -145,11 +144,7 @@ def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"
 
 
 def _path_gate(network: GatedNetwork, path: Path, num_samples: int) -> Float[Array, " P"]:
-    """Return g_p, the product of the node and edge gates along ``path``, one number per sample.
-
-    Raises:
-        ValueError: no path of the network, or a gate that differs between neurons of a layer.
-    """
+    """Return g_p, the product of the node and edge gates along ``path``, one number per sample."""
     with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
         gate = jnp.ones(num_samples)
         for place in (*path, *network.graph.path_edges(path)):

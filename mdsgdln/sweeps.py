@@ -30,6 +30,7 @@ from mdsgdln import __version__, _checks as checks
 from mdsgdln._runs import Experiment, Setting, checked, key_of, outcomes, run
 
 __all__ = ["grid", "load", "over_seeds", "read", "sweep"]
+__dir__ = __all__.copy  # what completion shows
 
 FilePath = str | os.PathLike
 ROW = ("setting", "results", "failed", "seconds")
@@ -229,7 +230,3 @@ def _appended(path: Path) -> Iterator[Callable[[str], None]]:
         file.truncate(len(_whole(path)))
         append(json.dumps({"header": header}))
         yield append
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -16,10 +16,7 @@ from mdsgdln.networks import GatedNetwork, LinearNetwork, Network, ReLUNetwork
 from mdsgdln.tasks import Task
 
 __all__ = ["DivergenceError", "Run", "loss", "train"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows
 
 
 Optimiser: TypeAlias = (
@@ -136,9 +133,8 @@ def train(
         batch_size: samples per update, drawn without replacement epoch by epoch; all if not given.
         key: JAX random key of the batches, needed with ``batch_size``.
         observe: a function of the weights, or ``"outputs"`` for those of the network; what it
-            returns is recorded every ``every`` steps. A function, a lambda for example, is compiled
-            at each call, as what it reads may have changed; ``jax.jit(f)``, made once and given
-            to many calls, is compiled once and keeps what it read.
+            returns is recorded every ``every`` steps. A function is compiled at each call, as what
+            it reads may have changed; ``jax.jit(f)`` is compiled once, and keeps what it read.
         every: steps between two records.
         loss: what is descended in place of that loss: a number, from network, weights and task;
             compiled as often as ``observe`` is.

@@ -2,10 +2,6 @@
 
 A neuron is *on* for a sample where its activity is above zero. Neurons whose rows are alike are a
 kind, and its gate is what most of them do. Neurons are rows everywhere, samples or trials columns.
-
-``activity_by_condition`` averages single trials. ``find`` says how many kinds there are, if any,
-and how sure they are; ``discover`` returns its gates alone. ``k_means_gates`` takes any number of
-kinds that it is given and doubts nothing: it is the algorithm of the paper, to compare with.
 """
 
 from mdsgdln.discovery.clusters import (
@@ -34,7 +30,4 @@ __all__ = [
     "importance",
     "k_means_gates",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows

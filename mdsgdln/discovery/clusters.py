@@ -67,9 +67,9 @@ def k_means_gates(
 def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patterns:
     """Return the patterns of on and off that hold a twentieth of the neurons' weight or more each.
 
-    The heaviest come first. This counts and clusters nothing: neurons share a pattern if they agree
-    on every sample. Where ``find`` sees a single gate, it says whether a noiseless recording has
-    others. Arguments and errors are those of ``k_means_gates``.
+    The heaviest come first. Neurons share a pattern if they agree on every sample: where ``find``
+    sees a single gate, a noiseless recording may have others. Arguments and errors are those of
+    ``k_means_gates``.
     """
     gates, shares = distinct(*checked(activity, weights), silent=True)
     heaviest = np.argsort(-shares)
@@ -149,10 +149,7 @@ def k_means(
 
 @cache
 def _threads() -> ThreadpoolController:
-    """Return what limits k-means to one thread: sums do not depend on the number of cores.
-
-    Threads would also wait for each other for longer than they work.
-    """
+    """Return what limits k-means to one thread: sums do not depend on the number of cores."""
     return ThreadpoolController()
 
 

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,7 +12,6 @@ from mdsgdln._checks import Numbers
 from mdsgdln.discovery.clusters import Patterns, checked, distinct, rounded
 from mdsgdln.discovery.recordings import Recording, entries, listed
 from mdsgdln.discovery.repetition import (
-    Clustering,
     certainty,
     clusterings,
     nearest,
@@ -68,10 +66,7 @@ class Found:
 
     @property
     def on_for(self) -> list[str]:
-        """Conditions that each gate is on for, in words: ``["gate 1: all", "gate 2: A, B"]``.
-
-        If labels are tuples and the gate depends on one of their entries alone, its values say it.
-        """
+        """Conditions that each gate is on for, in words: ``["gate 1: all", "gate 2: A, B"]``."""
         names = self.conditions or range(self.gates.shape[1])
         return [
             f"gate {index}: {in_words(gate, names)}" for index, gate in enumerate(self.gates, 1)
@@ -121,11 +116,10 @@ def discover(
 ) -> Int[np.ndarray, "K P"]:
     """Return the gates of ``find`` alone.
 
-    They are 0 or 1, shape (K, P): one distinct, non-empty row per kind, those that are on for the
-    most samples first; a single one where there are no kinds. Arguments, errors and warnings are
-    those of ``find``.
+    A distinct row (K, P) per kind, the largest first; a single one where there are no kinds.
+    Arguments, errors and warnings are those of ``find``.
     """
-    return _kinds(activity, weights, complete=False).gates
+    return _found(activity, weights, resamples=0).gates
 
 
 def find(
@@ -159,47 +153,13 @@ def find(
             on and has weight.
 
     Warns:
-        UserWarning: more conditions than neurons, as where the recording is transposed; a single
-            gate that is on everywhere, as where a baseline is missing; or kinds from so few
-            neurons, conditions or trials that they may be none, or another number.
+        UserWarning: what the recording is too small or too one-sided to tell, or a transposed one.
     """
-    resamples = checks.positive_integer("resamples", resamples)
-    kinds = _kinds(activity, weights, complete=True)
-    recording, gates, of_each = kinds.recording, kinds.gates, kinds.of_each
-    gate_of = nearest(kinds.activity, gates)
-    sure, halves = certainty(recording, kinds.activity, kinds.weights, gates, gate_of, resamples)
-    return Found(
-        gates=gates,
-        gate_of=gate_of,
-        sure=np.full(len(sure), np.nan) if kinds.number is None else sure,
-        shares=kinds.patterns.held(gates),
-        agreement={number: 1 - each.mismatch for number, each in of_each.items()},
-        silhouette={number: each.silhouette for number, each in of_each.items()},
-        null={number: each.needed for number, each in of_each.items()},
-        halves=halves,
-        reason=why_none(of_each) if kinds.number is None else "",
-        caveats=kinds.caveats,
-        activity=kinds.activity,
-        neurons=recording.neurons if recording else tuple(range(len(kinds.activity))),
-        conditions=recording.conditions if recording else (),
-    )
+    return _found(activity, weights, checks.positive_integer("resamples", resamples))
 
 
-class _Kinds(NamedTuple):
-    """What is read from a recording, and the kinds found in it."""
-
-    recording: Recording | None
-    activity: Float[np.ndarray, "neurons P"]
-    weights: Float[np.ndarray, " neurons"]
-    patterns: Patterns
-    of_each: dict[int, Clustering]
-    number: int | None  # of clusters; None where there are no kinds
-    gates: Int[np.ndarray, "K P"]
-    caveats: tuple[str, ...]
-
-
-def _kinds(activity: Numbers | Recording, weights: Numbers | None, complete: bool) -> _Kinds:
-    """Find kinds, with surrogates for every number of clusters or only where gates repeat; warn."""
+def _found(activity: Numbers | Recording, weights: Numbers | None, resamples: int) -> Found:
+    """Find kinds and warn; without resamples, surrogates only where gates repeat."""
     recording = activity if isinstance(activity, Recording) else None
     given = activity.activity if isinstance(activity, Recording) else activity
     activity, counted = checked(given, weights)
@@ -207,14 +167,33 @@ def _kinds(activity: Numbers | Recording, weights: Numbers | None, complete: boo
         counted = np.maximum(activity, 0).mean(axis=1)
     patterns = distinct(activity, counted)
     num_neurons = int(((activity > 0).any(axis=1) & (counted > 0)).sum())
-    of_each = clusterings(patterns, num_neurons, complete)
+    of_each = clusterings(patterns, num_neurons, complete=resamples > 0)
     number = number_of_kinds(of_each)
     gates = _common(patterns) if number is None else of_each[number].gates
     caveats = _caveats(recording, activity, num_neurons, gates)
     if caveats:
-        name = "find" if complete else "discover"
+        name = "find" if resamples else "discover"
         warnings.warn(f"{name}: {' '.join(caveats)}", stacklevel=3)
-    return _Kinds(recording, activity, counted, patterns, of_each, number, gates, caveats)
+    gate_of = nearest(activity, gates)
+    sure, halves = np.full(len(activity), np.nan), np.nan
+    if resamples:
+        again, halves = certainty(recording, activity, counted, gates, gate_of, resamples)
+        sure = sure if number is None else again
+    return Found(
+        gates=gates,
+        gate_of=gate_of,
+        sure=sure,
+        shares=patterns.held(gates),
+        agreement={number: 1 - each.mismatch for number, each in of_each.items()},
+        silhouette={number: each.silhouette for number, each in of_each.items()},
+        null={number: each.needed for number, each in of_each.items()},
+        halves=halves,
+        reason=why_none(of_each) if number is None else "",
+        caveats=caveats,
+        activity=activity,
+        neurons=recording.neurons if recording else tuple(range(len(activity))),
+        conditions=recording.conditions if recording else (),
+    )
 
 
 def _common(patterns: Patterns) -> np.ndarray:

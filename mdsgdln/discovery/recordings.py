@@ -114,8 +114,7 @@ def activity_by_condition(
             nothing below which neurons can be suppressed, or no neuron that is ever on.
 
     Warns:
-        UserWarning: standard errors are needed of single trials, or a tenth of the neurons or more
-            are never above their baseline: they may be suppressed.
+        UserWarning: single trials have no standard error, or many neurons may be suppressed.
     """
     table, labels = _table(trials, labels)
     conditions, condition = _conditions(labels, len(table))

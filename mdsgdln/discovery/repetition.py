@@ -94,8 +94,7 @@ def why_none(found: dict[int, Clustering]) -> str:
 def clusterings(patterns: Patterns, num_neurons: int, complete: bool) -> dict[int, Clustering]:
     """Return the clustering into each number of clusters.
 
-    Unless ``complete``, surrogates are clustered only where gates repeat exactly; else they are
-    NaN.
+    Unless ``complete``, surrogates are clustered only where gates repeat exactly.
     """
     found = {}
     surrogates = _surrogates(patterns, min(num_neurons, MOST_NEURONS))
@@ -173,8 +172,7 @@ def certainty(
 ) -> tuple[np.ndarray, float]:
     """Return how often each neuron has its gate again, and the agreement of two halves.
 
-    Trials are drawn with replacement and split in two or, where there are fewer than two of a
-    condition, neurons are.
+    Trials are drawn and split or, where there are fewer than two of a condition, neurons.
     """
     rng, number = np.random.default_rng(0), len(weights)
     if recording and recording.fewest_trials > 1:

@@ -19,7 +19,4 @@ __all__ = [
     "pathways",
     "routing_network",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows

@@ -102,11 +102,7 @@ class GatedNetwork:
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
 
     def _reading(self, task: Task) -> "GatedNetwork":
-        """Return the network whose inputs and outputs are the rows that ``task`` gives them.
-
-        Raises:
-            ValueError: rows that do not fit the nodes, or gates for another number of samples.
-        """
+        """Return the network whose inputs and outputs are the rows that ``task`` gives them."""
         checks.instance("task", task, Task)
         graph = self.graph
         ends = {node: len(task.inputs) for node in graph.input_nodes}
@@ -151,7 +147,7 @@ class GatedNetwork:
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> dict[Node, Float[Array, "_ P"]]:
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
-        inputs = checks.matrix("inputs", inputs)
+        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
         self._check_weights(weights)
         self._check_data("inputs", len(inputs), self.graph.input_nodes)
         used = self.node_gates | self.edge_gates

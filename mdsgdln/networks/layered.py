@@ -74,7 +74,7 @@ class _Layered:
         gates: Sequence[Numbers] | None = None,
     ) -> list[Float[Array, "_ P"]]:
         """Return the activity of every hidden layer, each (neurons, P); as for ``apply``."""
-        inputs = checks.matrix("inputs", inputs)
+        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
         self._check_weights(weights)
         checks.num_rows("inputs", len(inputs), self.sizes[0])
         if gates is not None:

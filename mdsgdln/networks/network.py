@@ -36,11 +36,7 @@ class Network(Protocol):
 def _gaussian(
     key: Array, shapes: Sequence[tuple[int, ...]], scales: Sequence[Scalar]
 ) -> list[Float[Array, "..."]]:
-    """Return Gaussian arrays of the given shapes and standard deviations.
-
-    They are ``scale * jax.random.normal(key, shape)``, each with a key of
-    ``jax.random.split(key, len(shapes))``.
-    """
+    """Return ``scale * jax.random.normal(each, shape)``, the keys split from one."""
     drawn = _normal(jax.random.split(key, len(shapes)), shapes)
     if not any(isinstance(number, jax.core.Tracer) for number in (*drawn, *scales)):
         # The same products by NumPy, which compiles nothing, in the precision of what is drawn.

@@ -19,7 +19,4 @@ __all__ = [
     "panels",
     "style",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows

@@ -4,9 +4,9 @@ from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import context_preference, contextual_closed_form, learning_time
 from mdsgdln.theory.first_drops import first_drop
 from mdsgdln.theory.flow import ReducedNetwork
-from mdsgdln.theory.maxima import Candidate, candidates, climb, drive, faces, utility
+from mdsgdln.theory.maxima import Candidate, candidates, drive
 from mdsgdln.theory.paths import path_gradient
-from mdsgdln.theory.prediction import predict_losses, reduced_network
+from mdsgdln.theory.prediction import predict_losses
 from mdsgdln.theory.race import PathwayRace, pathway_modes, pathway_race, pathway_strengths
 from mdsgdln.theory.reduction import exact_reduction
 from mdsgdln.theory.relu_basins import Basin, basins
@@ -37,7 +37,6 @@ __all__ = [
     "balanced_weights",
     "basins",
     "candidates",
-    "climb",
     "context_preference",
     "contextual_closed_form",
     "decoupled_weights",
@@ -45,7 +44,6 @@ __all__ = [
     "drop_times",
     "exact_reduction",
     "expected_initial_strength",
-    "faces",
     "first_drop",
     "learning_time",
     "measured_initial_strength",
@@ -57,12 +55,7 @@ __all__ = [
     "pathway_strengths",
     "predict_losses",
     "predict_relu",
-    "reduced_network",
     "relu_flow",
     "shared_race",
-    "utility",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy  # what completion shows

@@ -1,10 +1,6 @@
 """Items in contexts: closed forms for any number of contexts, and which a ReLU neuron lets go.
 
-Closed forms are those of MHS App. F and G, generalised. A ReLU neuron is on everywhere at first and
-grows with all others, and the linear modes in which contexts differ only amplify an order that is
-in its initial weights. What is left afterwards is invisible to a neuron that is on everywhere
-(R Xᵀ = 0 for the best linear map). So it becomes contextual by clipping, and first in the context
-that it prefers least.
+Closed forms are those of MHS App. F and G, generalised.
 """
 
 import warnings
@@ -112,13 +108,11 @@ def context_preference(
 
     π_c = wᵀξ_c + uᵀη_c ‖ξ_c‖/‖η_c‖ minus its mean over contexts, with ξ_c = x̄_c − x̄ and
     η_c = ȳ_c − ȳ: what the mean input and the mean target of context c have beyond their means over
-    contexts. Where all contexts have one block F with item mean F̄, it is
-    (w_c − w̄) + F̄ᵀ(u_c − ū)/‖F̄‖, twice the neuron's part in the C−1 linear modes of contexts.
+    contexts.
 
-    It is a theorem that π keeps its direction and grows as exp (‖F̄‖/C)∫r while the neuron is on
-    everywhere, for equal blocks and a residual that permutations of contexts leave as it is, r its
-    share of what two contexts differ in. That the contexts with the lowest π_c are those in which
-    the neuron is off in the end is a forecast, best for many neurons and small weights.
+    It is a theorem, for equal blocks, that π keeps its direction while the neuron is on everywhere.
+    That the contexts with the lowest π_c are those in which the neuron is off in the end is a
+    forecast, best for many neurons and small weights.
 
     Args:
         network: with one hidden layer.

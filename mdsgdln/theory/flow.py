@@ -39,11 +39,7 @@ class ReducedNetwork(NamedTuple):
         return MEAN_SQUARED(self.network, self.weights, self.task)
 
     def flow(self, learning_rate: Scalar = 0.0) -> dict[Edge, Float[Array, "_ _"]]:
-        """Return Ẇ of every edge, for gradient flow or for descent in steps of η, see ``evolve``.
-
-        Args:
-            learning_rate: η.
-        """
+        """Return Ẇ of every edge, for gradient flow or for descent in steps of η (``evolve``)."""
         checks.non_negative("learning_rate", learning_rate)
         edges = self.network.graph.edges
         moving = _descent if _moves_in_steps(learning_rate) else _flow

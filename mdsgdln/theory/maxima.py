@@ -54,28 +54,6 @@ class Candidate(NamedTuple):
     input_weights: Float[np.ndarray, " N_in"]
 
 
-def utility(
-    task: Task, input_weights: Numbers, output_weights: Numbers, residual: Numbers | None = None
-) -> Float[np.ndarray, " n"]:
-    """Return U = (1/P) Σ_i uᵀr_i relu(wᵀx_i) of several neurons.
-
-    Args:
-        task: with inputs X.
-        input_weights: w, shape (n, N_in), a neuron in each row.
-        output_weights: u, shape (n, N_out).
-        residual: R, shape (N_out, P); the targets if not given.
-
-    Raises:
-        ValueError: a wrong shape or a non-finite entry.
-    """
-    inputs, residual = _data(task, residual)
-    w = _neurons("input_weights", input_weights, len(inputs))
-    u = _neurons("output_weights", output_weights, len(residual))
-    if len(w) != len(u):
-        raise ValueError(f"output_weights: expected {len(w)} neurons, got {len(u)}")
-    return np.sum((u @ residual) * np.maximum(w @ inputs, 0), axis=1) / inputs.shape[1]
-
-
 def drive(
     task: Task, input_weights: Numbers, residual: Numbers | None = None
 ) -> Float[np.ndarray, " n"]:
@@ -90,42 +68,20 @@ def drive(
         ValueError: a wrong shape, a non-finite entry or a neuron without weights.
     """
     inputs, residual = _data(task, residual)
-    return _drive(inputs, residual, _directions(input_weights, len(inputs)))
-
-
-def climb(
-    task: Task, input_weights: Numbers, residual: Numbers | None = None
-) -> Float[np.ndarray, " n"]:
-    """Return the largest slope of the drive, over all directions: 0 where condition (C) holds.
-
-    max over ‖δ‖ ≤ 1 of cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ), which is the largest distance over sets A
-    from c + Σ_{i∈A} β_i x_i to {Σ θ_i |β_i| x_i, 0 ≤ θ_i ≤ 1}, A among samples with β_i > 0 and θ
-    of those with β_i < 0. B are the samples with |wᵀx| ≤ 1e-6 ‖w‖‖x‖.
-
-    Args:
-        task: with inputs X.
-        input_weights: w, shape (n, N_in), none of them zero.
-        residual: R, shape (N_out, P); the targets if not given.
-
-    Raises:
-        ValueError: a wrong shape, a drive of zero, or more than 12 samples of B with β_i > 0.
-    """
-    inputs, residual = _data(task, residual)
-    w = _directions(input_weights, len(inputs))
-    slopes = np.array([_steepest(inputs, residual, neuron) for neuron in w])
-    if np.isnan(slopes).any():
-        raise ValueError(
-            f"input_weights: expected at most {MOST_UP} samples on the boundary that push up"
-        )
-    return slopes
+    checks.known("input_weights", input_weights)
+    w = checks.finite_array("input_weights", input_weights, 2, f"(n, {len(inputs)})")
+    checks.of_shape("input_weights", w, (len(w), len(inputs)))
+    lengths = np.linalg.norm(np.asarray(w, float), axis=1, keepdims=True)
+    if not lengths.all():
+        raise ValueError("input_weights: expected neurons with weights, got one with none")
+    return _drive(inputs, residual, np.asarray(w, float) / lengths)
 
 
 def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
     """Return all faces with a fastest direction of their own, the fastest first: the *winner*.
 
-    A local maximum whose top space has one dimension is among those with climb 0. Where the top
-    space is larger, climb is that of the returned w alone. Inputs that are dependent before
-    rounding to single precision may count as independent.
+    A local maximum whose top space has one dimension is among those with climb 0. Inputs that are
+    dependent before rounding to single precision may count as independent.
 
     Args:
         task: at most 16 samples.
@@ -135,8 +91,10 @@ def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
         ValueError: a wrong shape, or too many samples.
     """
     inputs, residual = _data(task, residual)
+    if inputs.shape[1] > MOST_SAMPLES:
+        raise ValueError(f"task: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
     found = []
-    for face in faces(inputs):
+    for face in _faces(inputs):
         top = _top_space(inputs, residual, face)
         if top is None:
             continue
@@ -147,23 +105,12 @@ def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
     return sorted(found, key=lambda candidate: -candidate.rate)
 
 
-def faces(inputs: Numbers) -> Int[np.ndarray, "F P"]:
+def _faces(inputs: Float[np.ndarray, "N_in P"]) -> Int[np.ndarray, "F P"]:
     """Return every face of the weights of a ReLU neuron without a bias.
 
     A row for each, an entry for each sample: 1 on, −1 off, 0 on the boundary. A face of one
     dimension more is a face from which one takes a small step along a line in its boundary.
-
-    Args:
-        inputs: X, shape (N_in, P), at most 16 samples.
-
-    Raises:
-        ValueError: a wrong shape, or too many samples.
     """
-    checks.known("inputs", inputs)
-    checks.finite_array("inputs", inputs, 2, "(N_in, P)")
-    inputs = np.asarray(inputs, float)  # not by way of JAX: rounded, dependent inputs are not so
-    if inputs.shape[1] > MOST_SAMPLES:
-        raise ValueError(f"inputs: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
     lengths = np.linalg.norm(inputs, axis=0)
     unit = np.where(lengths > FLAT * lengths.max(), inputs / np.where(lengths > 0, lengths, 1), 0)
     level = np.zeros((1, inputs.shape[1]), np.int8)
@@ -245,7 +192,9 @@ def _steepest(
 ) -> float:
     """Return the largest slope of the drive at one w of length 1, NaN for too many to try.
 
-    Only over directions that leave off what is ``off``.
+    max over ‖δ‖ ≤ 1 of cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ), which is the largest distance over sets A
+    from c + Σ_{i∈A} β_i x_i to {Σ θ_i |β_i| x_i, 0 ≤ θ_i ≤ 1}, A among samples with β_i > 0 and θ
+    of those with β_i < 0. Only over directions that leave off what is ``off``.
     """
     from scipy.optimize import lsq_linear  # here, as its import takes a while
 
@@ -254,8 +203,6 @@ def _steepest(
     on, boundary = face > 0, face == 0
     answer = residual @ (on * (w @ inputs)) / num_samples
     s = np.linalg.norm(answer)
-    if s == 0:
-        raise ValueError("input_weights: expected a drive above 0, got a neuron with none")
     push = answer / s @ residual / num_samples  # β, (P,)
     slope = inputs @ (on * push) - s * w  # c
     used = boundary & (np.abs(push) > 1e-12 * np.abs(push).max()) & inputs.any(axis=0)
@@ -293,21 +240,3 @@ def _data(
             f"{task.targets.shape}, got {residual.shape}"
         )
     return inputs, np.asarray(residual, float)
-
-
-def _neurons(name: str, weights: Numbers, number: int) -> Float[np.ndarray, "n _"]:
-    """Return the weights of several neurons in double precision, or raise ``ValueError``."""
-    checks.known(name, weights)
-    array = np.asarray(checks.finite_array(name, weights, 2, f"(n, {number})"), float)
-    if array.shape[1] != number:
-        raise ValueError(f"{name}: expected {number} weights per neuron, got {array.shape[1]}")
-    return array
-
-
-def _directions(input_weights: Numbers, number: int) -> Float[np.ndarray, "n N_in"]:
-    """Return input weights at length 1, or raise ``ValueError``."""
-    w = _neurons("input_weights", input_weights, number)
-    lengths = np.linalg.norm(w, axis=1, keepdims=True)
-    if not lengths.all():
-        raise ValueError("input_weights: expected neurons with weights, got one with none")
-    return w / lengths

@@ -7,6 +7,7 @@ Directions without samples, or without drive Σ^yx, are left out.
 
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +32,7 @@ from mdsgdln.theory.reduction import (
 )
 from mdsgdln.theory.starts import balanced_weights
 
-SMALL = 3e-4  # of the size of learned weights
+SMALL = 3e-4  # of the size of learned weights: it changes a loss curve by some 1e-7
 
 
 def predict_losses(
@@ -44,10 +45,9 @@ def predict_losses(
     """Predict the loss of a gated (or linear) network trained by gradient descent.
 
     From given weights the prediction is exact up to the size of a step. From σ alone it is that of
-    wide networks with two layers of weights, and warns where one draw is expected to differ from
-    it by more than 5 %: see ``applicability``.
-
-    It may be wrapped in ``jax.jit``, ``jax.vmap`` and ``jax.jvp``; nothing warns of a traced scale.
+    wide networks, and warns where ``applicability`` expects a draw to differ from it by more than
+    5 %. It may be wrapped in ``jax.jit``, ``jax.vmap`` and ``jax.jvp``; nothing warns of a traced
+    scale.
 
     Args:
         network: from σ alone, every hidden node has one edge in and one edge out, and gates are one
@@ -58,9 +58,6 @@ def predict_losses(
         learning_rate: η of the descent that is predicted. 0 is gradient flow f = −∇L; with
             η > 0, ẇ = f − (η/2) f′f, which descent follows up to η².
 
-    Returns:
-        the loss at those times, shape (T,).
-
     Raises:
         ValueError: bad numbers; from σ alone a network that is not two-layer, a gate per neuron,
             σ = 0, or too few neurons to say what is learned (``balanced_weights``).
@@ -68,40 +65,27 @@ def predict_losses(
     times = checks.times(times)
     checks.non_negative("learning_rate", learning_rate)
     gated, by_edge = _as_graph(network, scale)
-    system = reduced_network(gated, task, by_edge)
+    gated = gated._reading(task)
+    system = _reduced_network(gated, task, by_edge)
     if not _is_given(by_edge):
-        _warn(gated._reading(task), task, by_edge)
+        _warn(gated, task, by_edge)
     if system is None:
         return jnp.full(len(times), jnp.sum(task.targets**2) / (2 * task.num_samples))
     return system.evolve(times, learning_rate)
 
 
-def reduced_network(
-    network: GatedNetwork | LinearNetwork, task: Task, scale: Scalar | Mapping | Sequence
-) -> ReducedNetwork | None:
+def _reduced_network(network: GatedNetwork, task: Task, scale: Any) -> ReducedNetwork | None:
     """Return the small system that stands for a network; None where no pathway has a mode.
 
     From given weights it is that of ``exact_reduction``, where these are small without outputs
     that no target has. From σ alone, a single pathway with fewer neurons than modes learns those
     for which it has room, see ``balanced_weights``.
-
-    Args:
-        network: from σ alone, every hidden node has one edge in and one edge out, and gates are one
-            per sample; from given weights, any graph.
-        task: what it is trained on.
-        scale: σ of the initial weights, one per edge, or the initial weights themselves.
-
-    Raises:
-        ValueError: bad numbers; from σ alone a network that is not two-layer, a gate per neuron,
-            σ = 0, or several pathways of which one has fewer neurons than modes.
     """
-    network, by_edge = _as_graph(network, scale)
-    network = network._reading(task)
-    if _is_given(by_edge):
-        network._check_weights(by_edge)
-        return exact_reduction(network, _without_other_outputs(network, by_edge, task), task)
+    if _is_given(scale):
+        network._check_weights(scale)
+        return exact_reduction(network, _without_other_outputs(network, scale, task), task)
     _check_two_layer(network)
-    weights = _expected_weights(network, task, checks.initial_scales(by_edge, network.graph.edges))
+    weights = _expected_weights(network, task, checks.initial_scales(scale, network.graph.edges))
     if weights is None:
         return None
     graph = network.graph
@@ -113,8 +97,7 @@ def reduced_network(
 def _without_other_outputs(network: GatedNetwork, weights: Mapping, task: Task) -> Mapping:
     """Return weights without outputs that no target has, if these are small in all output nodes.
 
-    They only shrink, and act on the others in second order: from 3e-4 of the size of learned
-    weights on they change a loss curve by some 1e-7.
+    They only shrink, and act on the others in second order.
     """
     graph = network.graph
     entering = [edge for edge in graph.edges if edge[1] in graph.output_nodes]

@@ -124,8 +124,7 @@ def _couplings(
     """
     rows, responses, answers = network.graph.node_rows, [], []
     for path, found in path_modes.items():
-        with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
-            gate = np.asarray(_path_gate(network, path, task.num_samples))
+        gate = np.asarray(_path_gate(network, path, task.num_samples))
         inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate[None, :]
         left = np.zeros((len(task.targets), found.left.shape[1]))
         left[np.array(rows[path[2]])] = found.left

@@ -123,19 +123,14 @@ def _is_given(scale: Any) -> bool:
     return isinstance(scale, Mapping) and any(np.ndim(value) == 2 for value in scale.values())
 
 
-def _is_two_layer(network: GatedNetwork) -> bool:
-    """Return whether every hidden node has one edge in and one out, and no edge is beside them."""
+def _check_two_layer(network: GatedNetwork) -> None:
+    """Raise ``ValueError`` unless each hidden node has one edge in, one out, and none is beside."""
     graph = network.graph
     middle = set(graph.order) - {*graph.input_nodes, *graph.output_nodes}
-    return all(len(path) == 3 for path in graph.paths) and len(graph.paths) == len(middle)
-
-
-def _check_two_layer(network: GatedNetwork) -> None:
-    """Raise ``ValueError`` unless the network has two layers of weights."""
-    if not _is_two_layer(network):
+    if len(graph.paths) != len(middle) or any(len(path) != 3 for path in graph.paths):
         raise ValueError(
             "network: expected hidden nodes with one edge in and one edge out and no other "
-            f"edge, got {list(network.graph.edges)!r:.120}"
+            f"edge, got {list(graph.edges)!r:.120}"
         )
 
 

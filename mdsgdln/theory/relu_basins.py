@@ -33,7 +33,8 @@ NEAR = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0  # |wᵀx| that may be a boundary's, on
 CLOSE, SAME_FACE = 0.97, 0.3  # cosine of a neuron and its maximum; less, if in one face with it
 MOST_FACES = 20  # between a neuron and its maximum
 LOST = 0.02  # share of the mass that may belong to no basin without a warning
-ISOLATED = 3 / 16 + 1 / (8 * np.pi), 3 / 8  # mass and share of a sample that meets no other
+# Mass and share of a sample that meets no other, for t → ∞; slower ones share what is left.
+ISOLATED = 3 / 16 + 1 / (8 * np.pi), 3 / 8
 
 
 class Basin(NamedTuple):
@@ -77,8 +78,7 @@ def basins(
 
     Random neurons are followed; their last direction is replaced by the top vector of its face.
     The relative sampling error of a mass is about 2/√neurons; a basin that none finds is left out.
-    The mass of a sample that is orthogonal to all others, in inputs and residual, is
-    3/16 + 1/(8π), times 5/8 for each such sample that is faster, for t → ∞.
+    That of a sample that is orthogonal to all others, in inputs and residual, is known.
 
     Args:
         task: with inputs X; a bias is a row of ones.

@@ -52,14 +52,7 @@ def velocity(
     residual: Float[Array | np.ndarray, "m P"],
     least: Float[Array, "1 P"] | float = 0.0,
 ) -> Float[Array, "N k"]:
-    """Return ż of neurons, of r/P.
-
-    Args:
-        z: neurons (w, v).
-        inputs: X.
-        residual: R/P.
-        least: wᵀx above which a sample is on.
-    """
+    """Return ż of neurons (w, v) for a residual R/P; a sample is on from wᵀx > ``least``."""
     w, v = jnp.split(z, [len(inputs)], axis=1)
     activity = w @ inputs
     on = activity > least
@@ -78,11 +71,7 @@ def residual_of(
 
 
 def heun(flow: Callable[[PyTree], PyTree], state: PyTree, step: Scalar) -> PyTree:
-    """Return a state after a step of Heun's rule, of a function that returns its slope.
-
-    The slopes at both ends count, so that a neuron that crosses a boundary is pushed from both
-    sides.
-    """
+    """Return a state after a step of Heun's rule: who crosses is pushed from both sides."""
     first = flow(state)
     second = flow(jax.tree.map(lambda z, slope: z + step * slope, state, first))
     return jax.tree.map(lambda z, a, b: z + step / 2 * (a + b), state, first, second)
@@ -138,8 +127,8 @@ def merge(
     Args:
         z: neurons (w, v).
         inputs: X.
-        size: standard deviation of an entry of z at the start. A direction in which the neurons
-            have less than a tenth of it is left out; 0 leaves out rounding alone.
+        size: standard deviation of an entry of z at the start; directions with less than a tenth
+            of it are left out.
         cosine: neurons of a gate are merged if z is at most this far from that of the largest.
         time: that of the mergers.
     """

@@ -86,13 +86,14 @@ def predict_relu(
     alike become the few that keep Σ (w, v)(w, v)ᵀ, which is exact while they keep the gate. The
     null, never merged: ``predict_relu(..., num_neurons=prediction.neurons, cosine=1)``.
 
-    Warns below 64 neurons and for H σ² ‖X‖/‖Y‖ (spectral norms) above 0.5, refuses above 4. The
-    initial output, zero here, adds a share of m H σ₁²σ₂²⟨‖x‖²⟩ / (2⟨‖y‖²⟩) to the initial loss, for
-    m outputs: warns above 5 %, refuses above 50 %. Long plateaus may be off without a warning.
+    The initial output, zero here, adds a share of m H σ₁²σ₂²⟨‖x‖²⟩ / (2⟨‖y‖²⟩) to the initial loss,
+    for m outputs.
 
     *Two hidden layers*: the mean in time of four networks of N/4 neurons a layer. Nothing is
-    merged, no gates are kept. Warns below 100 neurons and for σ √H (‖X‖/‖Y‖)^{1/3} above 0.2,
-    refuses above 1.
+    merged, no gates are kept.
+
+    Warns, with the size of the error, of few neurons and large weights, and refuses weights beyond
+    those with which it was tested. Long plateaus may be off without a warning.
 
     Args:
         task: what the network is trained on; a bias is a row of ones in the inputs.
@@ -174,14 +175,10 @@ def _one_layer(inputs, targets, width: int, number: int, sigmas, times, key, cos
 
 
 def _two_layers(inputs, targets, widths, sigmas, times, key, num_neurons: int):
-    """Return the prediction for two hidden layers.
-
-    A middle matrix is felt from both sides: where rounding of widths made the two differ, it takes
-    their geometric mean.
-    """
+    """Return the prediction for two hidden layers."""
     few = narrow_widths(widths, num_neurons)
     first, last = (wide / narrow for wide, narrow in zip(widths, few, strict=True))
-    factors = np.sqrt([first, np.sqrt(first * last), last])
+    factors = np.sqrt([first, np.sqrt(first * last), last])  # the middle one is felt from both
     shapes = (few[0], len(inputs)), (few[1], few[0]), (few[1], len(targets))
     drawn = _normal(jax.random.split(key, 3), shapes)
     w, middle, v = (np.asarray(numbers, float) for numbers in drawn)

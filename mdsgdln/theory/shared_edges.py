@@ -122,11 +122,7 @@ def shared_race(
 
 
 def _node_modes(network: GatedNetwork, task: Task) -> dict[Node, Float[np.ndarray, "neurons _"]]:
-    """Return V of every input node and U of every output node that the paths share.
-
-    Raises:
-        ValueError: another number of modes on some path.
-    """
+    """Return V of every input node and U of every output node that the paths share."""
     bases: dict[Node, np.ndarray] = {}
     for path in network.graph.paths:
         found = modes(effective_dataset(network, task, path))
@@ -139,11 +135,7 @@ def _node_modes(network: GatedNetwork, task: Task) -> dict[Node, Float[np.ndarra
 
 
 def _decoupled(network: GatedNetwork, task: Task, starts) -> ReducedNetwork:
-    """Return the network of a neuron a mode with its diagonal weights.
-
-    Raises:
-        ValueError: paths whose modes do not decouple, so that there is no reduction.
-    """
+    """Return the network of a neuron a mode with its diagonal weights."""
     graph, rows, bases = network.graph, network.graph.node_rows, _node_modes(network, task)
     num_modes: int = next(iter(bases.values())).shape[1]
     sizes = [(node, size if node in rows else num_modes) for node, size in graph.sizes]

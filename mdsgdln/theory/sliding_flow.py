@@ -57,10 +57,7 @@ class ReLUFlow:
         return f"ReLUFlow({steps} times, {neurons} neurons, {samples} samples)"
 
     def events(self) -> pd.DataFrame:
-        """Return all changes of state: time at the end of the step, neuron, sample, from, to.
-
-        A neuron that lands on a boundary for one step while it crosses has one event alone.
-        """
+        """Return all changes of state: time at the end of the step, neuron, sample, from, to."""
         return self.changes.copy()
 
 

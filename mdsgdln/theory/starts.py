@@ -16,9 +16,7 @@ from mdsgdln.theory.reduction import _as_graph, _check_two_layer, _is_given
 
 
 def expected_initial_strength(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
-    """Return the expected effective initial strength a₀ = H (σ₁² + σ₂²) / 4 of every mode.
-
-    It is the mean of ``measured_initial_strength``, ‖(W₁v + W₂ᵀu)/2‖².
+    """Return the mean of ``measured_initial_strength``, a₀ = H (σ₁² + σ₂²) / 4 of every mode.
 
     Args:
         num_hidden: H, neurons of the hidden layer (of the pathway).
@@ -35,15 +33,7 @@ def expected_initial_strength(num_hidden: int, scale: Scalar | Sequence[Scalar])
 def _starts_of(
     starts: Numbers | Mapping, num_modes: Mapping[Hashable, int]
 ) -> dict[Hashable, Float[Array, " modes"]]:
-    """Return the start of every mode, {place: (modes,)}, a place being a path or an edge.
-
-    Args:
-        starts: a number, or {place: number or (modes,)}.
-        num_modes: {place: modes}.
-
-    Raises:
-        ValueError: a place too many or too few, a wrong shape, or a non-finite number.
-    """
+    """Return the start of every mode, {place: (modes,)}, from a number or one for each place."""
     given = starts if isinstance(starts, Mapping) else dict.fromkeys(num_modes, starts)
     if set(given) != set(num_modes):
         raise ValueError(f"starts: expected one for each of {list(num_modes)}, got {list(given)}")
@@ -133,11 +123,7 @@ def balanced_weights(
 
 
 def _free_directions(found: Modes, num_hidden: int, alone: bool) -> Float[np.ndarray, " modes"]:
-    """Return for how many hidden directions a mode's start counts, 0 if it is not learned.
-
-    Raises:
-        ValueError: fewer neurons than modes, and what is learned depends on the draw.
-    """
+    """Return for how many hidden directions a mode's start counts, 0 if it is not learned."""
     speeds = found.singular_values
     if len(speeds) <= num_hidden:
         return np.full(len(speeds), float(num_hidden))

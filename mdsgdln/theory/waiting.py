@@ -13,9 +13,6 @@ direction x↑ in the next layer, every y one y↓ in the layer before, all orth
 
 the transpose alike. The ends are σ₁√N₁ and σ_L√N_{L−1} times one more direction each. So a wide
 network waits as a small deterministic one does, whose layers hold the words up to some length.
-
-With equal widths N and one σ, T → κ/(s (σ√N)^{L−2}) as σ√N → 0, κ = 1.167973 for L = 3 and
-0.592614 for L = 4. For L = 2 the chain is a = W₁v, c = W₂ᵀu alone.
 """
 
 import warnings
@@ -45,12 +42,8 @@ def drop_times(
     dT = dτ/(s_α − d_α F(τ)) up to F = s_α/(2d_α), where F is that of the chain of words (see the
     module). Mode α finds α − 1 directions of each hidden layer taken: its widths are N − α + 1.
 
-    Warns where
-
-    - Σ^x does not commute with the modes: its coupling (``statistics.modes``) is above 0.1;
-    - weights are not small: σ√N above 0.1 in a layer, N its larger hidden width;
-    - a hidden layer has fewer than 12, 25 or 50 neurons with two, three or four matrices;
-    - s of two neighbours differs by less than a tenth: a draw learns mixtures of such modes.
+    Warns, with the bounds, where Σ^x does not commute with the modes, weights are not small, a
+    hidden layer has few neurons, or s of two neighbours is nearly the same.
 
     Args:
         task: what the network is trained on.

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import gates, networks, reln, statistics, tasks, theory, training
+from mdsgdln.theory.prediction import _reduced_network
 
 pytestmark = [
     pytest.mark.usefixtures("compiled_in_less_time"),
@@ -155,7 +156,7 @@ def test_balanced_weights_are_what_grows_of_a_draw():
         close(grown[into] @ grown[into].T, grown[out].T @ grown[out])
         close(again[into], grown[into], atol=1e-12)
     for start in (weights, grown):
-        system = theory.reduced_network(network, task, start)
+        system = _reduced_network(network, task, start)
         whole = float(training.loss(network, start, task))
         assert system.loss() == pytest.approx(whole, rel=1e-10)
 

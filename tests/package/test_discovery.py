@@ -30,7 +30,7 @@ def recorded(planted, flipped, neurons=60, seed=0):
 @pytest.mark.filterwarnings("ignore:discover. .* conditions")
 @pytest.mark.parametrize(
     ("planted", "flipped"),
-    [(CONTEXTS, 0.0), (CONTEXTS, 0.05), (PAIRS, 0.05), (CONTEXTS[:1], 0.0), (CONTEXTS[:1], 0.15)],
+    [(CONTEXTS, 0.0), (CONTEXTS, 0.15), (PAIRS, 0.05), (CONTEXTS[:1], 0.0), (CONTEXTS[:1], 0.15)],
 )
 def test_planted_gates_are_found_without_their_number_the_largest_first(planted, flipped):
     found = discovery.discover(recorded(planted, flipped))
@@ -38,8 +38,7 @@ def test_planted_gates_are_found_without_their_number_the_largest_first(planted,
     assert (np.diff(found.sum(axis=1)) <= 0).all()
 
 
-def test_found_under_more_noise_and_with_groups_of_different_size():
-    assert as_set(discovery.discover(recorded(CONTEXTS, 0.15))) == as_set(CONTEXTS)
+def test_found_with_groups_of_different_size():
     activity = np.repeat(recorded(CONTEXTS, 0.05), np.repeat([1, 2, 4, 6], 60), axis=0)
     assert as_set(discovery.discover(activity)) == as_set(CONTEXTS)
 

@@ -1,11 +1,12 @@
-"""What has to hold for any data and any weights, tried on drawn ones of one size."""
+"""What has to hold for any data and any weights, tried on drawn ones."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose as close
 
-from mdsgdln import gates, statistics, tasks, theory, training
+from mdsgdln import statistics, tasks, theory, training
 from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, contextual_pathways
 
 INPUTS, HIDDEN, OUTPUTS, SAMPLES = 3, 4, 2, 5
@@ -88,17 +89,6 @@ def test_modes_rebuild_the_correlation(drawn):
     close(statistics.correlations(small).input_output, moments.input, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_what_a_neuron_can_gate_does_not_depend_on_names(seed):
-    """Items and contexts may be renamed, and a pattern turned into its opposite."""
-    rng = np.random.default_rng(seed)
-    pattern = rng.integers(0, 2, (4, 3)) if seed % 2 else np.triu(np.ones((4, 3), int))
-    possible = gates.is_realisable(pattern)
-    assert possible or seed % 2
-    assert gates.is_realisable(rng.permutation(rng.permutation(pattern).T)) == possible
-    assert gates.is_realisable(1 - pattern) == possible
-
-
 @pytest.mark.parametrize("order", [[1, 0, 2], [2, 0, 1]])
 def test_the_order_of_contexts_does_not_matter(order):
     """Contexts renamed, in inputs, targets and gates alike: the loss is predicted the same."""
@@ -112,3 +102,36 @@ def test_the_order_of_contexts_does_not_matter(order):
     )
     close(after, before, atol=1e-5 * before[0])
     assert (before[1:-1] > 0.01 * before[0]).any()  # not all learned at once
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_path_sum_is_minus_the_gradient(seed):
+    """Random graphs with shared and skip edges, several ends, gated nodes and edges."""
+    rng = np.random.default_rng(seed)
+    pairs = [(i, j) for i in range(7) for j in range(i + 1, 7)]
+    edges = [pairs[k] for k in rng.choice(len(pairs), rng.integers(1, 12), replace=False)]
+    sizes = {node: 2 + node % 2 for node in sorted({node for edge in edges for node in edge})}
+    gates = [
+        {place: rng.integers(0, 2, 12) if seed % 2 else rng.normal(size=12)
+         for place in places if rng.random() < 0.5}
+        for places in (sizes, edges)
+    ]  # fmt: skip
+    network = GatedNetwork(sizes, edges, *gates)
+    graph = network.graph
+    inputs, targets = (
+        rng.normal(size=(sum(sizes[node] for node in nodes), 12))
+        for nodes in (graph.input_nodes, graph.output_nodes)
+    )
+    task = tasks.Task(inputs, targets)
+    weights = {(s, t): jnp.asarray(rng.normal(size=(sizes[t], sizes[s]))) for s, t in edges}
+    flow = theory.path_gradient(network, weights, task)
+    gradient = jax.jit(jax.grad(training.loss, argnums=1))(network, weights, task)
+    size = np.sqrt(sum(float((g**2).sum()) for g in gradient.values()))
+    error = np.sqrt(sum(float(((flow[e] + gradient[e]) ** 2).sum()) for e in graph.edges))
+    assert error <= 1e-10 * max(size, 1e-6)
+
+
+def test_paths_of_a_graph_with_skip_and_shared_edges():
+    edges = [("a", "h"), ("b", "h"), ("h", "k"), ("k", "y"), ("h", "y")]
+    found = GatedNetwork(dict.fromkeys("abhky", 1), edges).graph.paths
+    assert sorted(map("".join, found)) == ["ahky", "ahy", "bhky", "bhy"]

@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose as close
 
 from mdsgdln import networks, reln, statistics, tasks, theory, training
 from mdsgdln.theory import ReducedNetwork
+from mdsgdln.theory.prediction import _reduced_network
 
 pytestmark = [
     pytest.mark.usefixtures("compiled_in_less_time"),
@@ -115,10 +116,10 @@ def test_samples_and_targets_that_depend_on_each_other_leave_fewer_ends():
     task = tasks.Task(rng.normal(size=(6, 2)) @ rng.normal(size=(2, 9)), np.ones((7, 9)))
     network = networks.pathways(task, rng.integers(0, 2, (2, 9)), 40)
     weights = network.init(KEY, 1e-6)
-    small = theory.reduced_network(network, task, weights)
+    small = _reduced_network(network, task, weights)
     assert list(small.network.graph.neurons.values()) == [2, 6, 1]
     nothing = tasks.Task(task.inputs, jnp.zeros((7, 9)))
-    assert theory.reduced_network(network, nothing, 0.1) is None
+    assert _reduced_network(network, nothing, 0.1) is None
     assert len(theory.exact_reduction(network, weights, task).task.targets) == 7
     losses = training.train(network, weights, task, 0.004, 2001).losses
     times = 0.004 * np.arange(2001)
@@ -197,7 +198,7 @@ def test_what_is_traced_is_what_is_known():
 
 
 def test_whatever_is_asked_for_is_returned_along_the_way():
-    system, times = theory.reduced_network(WIDE, TASK, 0.01), list(range(0, 60, 20))
+    system, times = _reduced_network(WIDE, TASK, 0.01), list(range(0, 60, 20))
     both = system.evolve(times, output=lambda now: (now.outputs(), now.loss()))
     outputs, losses = map(np.asarray, both)
     assert outputs.shape == (3, *system.task.targets.shape)

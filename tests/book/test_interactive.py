@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from py_mini_racer import MiniRacer
 from scipy import optimize
 
-from _ext import interactive as directive
 from mdsgdln import gates, networks, reln, statistics, tasks, theory
 from mdsgdln_book import figure_data, interactive, tables
 from mdsgdln_book.experiments import routes
@@ -484,21 +483,6 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
             [far[k]] = javascript("relativeError", (losses, shown))
         faster, slower = (4, 2) if tenths / 10 < np.sqrt(2 / 3) else (2, 4)
         assert far[faster] < min(far[slower], 0.15), setting
-
-
-def test_clusters_on_the_page_are_those_of_the_table():
-    data, table = directive.recorded("clusters"), tables.load("finding_gates")
-    assert directive.recorded("race") is None
-    assert data["numbers"] == list(range(2, 13))
-    assert [task["name"] for task in data["tasks"]] == list(table["case"].unique())
-    for task in data["tasks"]:
-        runs = table[table["case"] == task["name"]]
-        assert task["found"]["gates"] == runs["pathways"].tolist()
-        two = np.mean([run[0] for run in runs["plain_output"]])
-        for shown, column, unit in (("output", "output", two), ("loss", "deviation", 1)):
-            plain = np.stack(list(runs[f"plain_{column}"]))
-            assert_allclose(task[shown], plain / unit, atol=6e-5)
-            assert_allclose(task["found"][shown], runs[column] / unit, atol=6e-5)
 
 
 def test_routes_on_the_page(monkeypatch):

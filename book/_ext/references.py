@@ -92,33 +92,23 @@ def regenerate(name: str, book: Path = BOOK, folder: Path = REFERENCES) -> Path:
     return target
 
 
+def compared(cell) -> tuple[str, list[str]]:
+    """What a chapter and its reference have in common of a cell: code and tags."""
+    return cell.source, cell.metadata.get("tags", [])
+
+
 def drift(book: Path = BOOK, folder: Path = REFERENCES) -> list[str]:
     """How references and chapters differ in code, tags or coverage; empty if they do not."""
-    sources = chapters(book)
-    references = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
+    sources, references = chapters(book), {path.stem: path for path in folder.glob("*.ipynb")}
     found = [f"{name}: chapter without a reference" for name in sources if name not in references]
     found += [f"{name}: reference without a chapter" for name in references if name not in sources]
     for name in sources.keys() & references.keys():
-        reference = nbformat.read(references[name], as_version=4)
-        found += [
-            f"{name}: {problem}" for problem in compare(jupytext.read(sources[name]), reference)
-        ]
-    return found
-
-
-def compare(source, reference) -> list[str]:
-    """How a chapter and its reference differ in code or tags, and cells that were never run."""
-    ours, theirs = code_cells(source), code_cells(reference)
-    if len(ours) != len(theirs):
-        return [f"{len(ours)} code cells in the chapter, {len(theirs)} in the reference"]
-    found = []
-    for number, (one, other) in enumerate(zip(ours, theirs, strict=True)):
-        if one.source != other.source:
-            found.append(f"cell {number}: the code differs")
-        if one.metadata.get("tags", []) != other.metadata.get("tags", []):
-            found.append(f"cell {number}: the tags differ")
-        if other.execution_count is None:
-            found.append(f"cell {number}: never executed, so nothing is compared")
+        ours = code_cells(jupytext.read(sources[name]))
+        theirs = code_cells(nbformat.read(references[name], as_version=4))
+        if [*map(compared, ours)] != [*map(compared, theirs)]:
+            found.append(f"{name}: code or tags differ")
+        elif not all(cell.execution_count for cell in theirs):
+            found.append(f"{name}: a cell was never executed, so nothing is compared")
     return found
 
 
@@ -130,9 +120,6 @@ def main(names: list[str]) -> None:
             sys.exit(f"chapter: expected one of {sorted(known)}, got {name!r}")
         print(f"{name} ...", flush=True)
         regenerate(name)
-    for path in REFERENCES.glob("*.ipynb"):
-        if path.stem not in known:
-            print(f"note: {path.name} has no chapter any more; remove it")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from py_mini_racer import MiniRacer
 from scipy import optimize
 
-from _ext import interactive as directive
 from mdsgdln import gates, networks, reln, statistics, tasks, theory
 from mdsgdln_book import figure_data, interactive, tables
 from mdsgdln_book.experiments import routes
@@ -426,10 +425,9 @@ def test_places():
     known = "attention, clusters, contexts, curves, gate, gating, imitation, letting, modes"
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
-    html = interactive.place("unfolding", {"name": "</script>"})._repr_html_()
+    html = interactive.place("unfolding", {"name": "</script>"}).data
     assert html.count("</script>") == 1
     assert "<noscript>" in html
-    assert repr(interactive.place("race")) == "interactive figure race"
 
 
 # What pages hold ---------------------------------------------------------------------------------
@@ -442,7 +440,7 @@ def test_the_data_of_sliding_gates_are_small_and_obey_the_law(javascript):
     weights = network.init(jax.random.key(0), 1e-4)
     flow = theory.relu_flow(network, weights, task, times, step=0.05, observe=lambda w: w)
     data, held = figure_data.sliding(flow), []
-    assert len(interactive.place("sliding", data).html) < 40_000
+    assert len(interactive.place("sliding", data).data) < 40_000
     for neuron in data["neurons"]:
         w = np.array(neuron["weights"])
         rows = [(neuron, context, now, 8) for now in range(len(w)) for context in range(3)]
@@ -486,28 +484,13 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
         assert far[faster] < min(far[slower], 0.15), setting
 
 
-def test_clusters_on_the_page_are_those_of_the_table():
-    data, table = directive.recorded("clusters"), tables.load("finding_gates")
-    assert directive.recorded("race") is None
-    assert data["numbers"] == list(range(2, 13))
-    assert [task["name"] for task in data["tasks"]] == list(table["case"].unique())
-    for task in data["tasks"]:
-        runs = table[table["case"] == task["name"]]
-        assert task["found"]["gates"] == runs["pathways"].tolist()
-        two = np.mean([run[0] for run in runs["plain_output"]])
-        for shown, column, unit in (("output", "output", two), ("loss", "deviation", 1)):
-            plain = np.stack(list(runs[f"plain_{column}"]))
-            assert_allclose(task[shown], plain / unit, atol=6e-5)
-            assert_allclose(task["found"][shown], runs[column] / unit, atol=6e-5)
-
-
 def test_routes_on_the_page(monkeypatch):
     """They are small; their errors, their frames, and what the chapter says of them."""
     every_run = cache(routes.every_run)
     monkeypatch.setattr(routes, "every_run", every_run)
     with jax.numpy_rank_promotion("allow"):  # as for readers
         runs, data = every_run(), figure_data.routes()
-    assert len(interactive.place("routes", data).html) < 40_000
+    assert len(interactive.place("routes", data).data) < 40_000
     right = {q: 0 for q in range(1, 8)}
     for (q, seed), run in runs.items():
         errors, frames = run["errors"], tasks.trained_routes(7, q)

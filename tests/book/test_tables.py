@@ -1,7 +1,6 @@
 """Tables are whole; a row of each is what the code as it is computes; everything is reproduced."""
 
 import json
-import sys
 import warnings
 from dataclasses import replace
 from functools import cache, partial
@@ -71,16 +70,6 @@ def test_a_fixed_row_is_reproduced(name):
     assert not (found := list(differing(old, now))), "\n".join(found)
 
 
-@pytest.mark.parametrize("name", tables.every())
-def test_a_result_one_percent_off_is_seen(name):
-    old = stored(name)
-    for result, value in old.items():
-        off = np.asarray(value, float) * 1.01
-        off += max(map(size, old.values())) if zero(old, result) else 0
-        (found,) = differing(old, old | {result: off})
-        assert found.startswith(f"{result}: was")
-
-
 def test_a_theory_off_by_one_percent_is_seen(monkeypatch):
     right = theory.expected_initial_strength
     for module in [m for n, m in sys.modules.items() if n.startswith("mdsgdln")]:
@@ -90,11 +79,6 @@ def test_a_theory_off_by_one_percent_is_seen(monkeypatch):
     with jax.numpy_rank_promotion("allow"):  # as for readers
         now = row("assumptions_starts")
     assert "closed: was" in "\n".join(differing(stored("assumptions_starts"), now))
-
-
-def test_the_other_width_of_floats_is_seen():
-    with jax.enable_x64(False), jax.numpy_rank_promotion("allow"):
-        assert list(differing(stored("xor_seeds"), row("xor_seeds")))
 
 
 # How tables are filled and recomputed, on a small one --------------------------------------------

@@ -74,7 +74,7 @@ def block(found: re.Match) -> str:
     if name.startswith("solution"):  # cells are between its start and its end
         return "**Solution.**" if name == "solution-start" else ""
     label = re.search(r":(?:label|name): *(\S+)", options)
-    if name == "interactive":
+    if name in ("interactive", "figure"):
         content = f"*See the page.* {content}"
         argument = ""
     title = argument or (label and label[1]) or name.removeprefix("prf:").capitalize()

@@ -1,6 +1,8 @@
 """Tables are whole; a row of each is what the code as it is computes; everything is reproduced."""
 
-import json
+import os
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 from functools import cache, partial
@@ -14,6 +16,7 @@ from threadpoolctl import threadpool_limits
 from _ext import reproduction
 from mdsgdln import sweeps, theory
 from mdsgdln_book import tables
+from mdsgdln_book.places import ELSEWHERE
 from mdsgdln_book.tables import Table
 
 AVAILABLE = [name for name, table in tables.every().items() if table.available()]
@@ -150,14 +153,8 @@ def test_a_bad_table_is_named():
         reproduction.main(["all", "--tables", "no_such_table"])
 
 
-@pytest.mark.nightly
-def test_a_chapter_on_other_numbers_differs_from_its_reference(tmp_path):
-    """As after a change of an experiment: what comes of twelve runs is a tenth smaller."""
-    reproduction.prepare(tmp_path, [])
-    header, *runs = map(json.loads, (tmp_path / "other_candidates.jsonl").read_text().splitlines())
-    for run in runs:
-        run["results"]["losses"] = [0.9 * loss for loss in run["results"]["losses"]]
-    (tmp_path / "other_candidates.jsonl").unlink()
-    lines = (json.dumps(line) + "\n" for line in [header, *runs])
-    (tmp_path / "other_candidates.jsonl").write_text("".join(lines))
-    assert "Cell outputs differ" in reproduction.compare(tmp_path, "more_contexts")
+def test_what_is_recomputed_is_read_from_its_folder(tmp_path):
+    code = "from mdsgdln_book import tables; print(tables.file_of('xor_seeds'))"
+    here = os.environ | {ELSEWHERE: str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", code], env=here, capture_output=True, text=True)
+    assert found.stdout.strip() == str(tmp_path / "xor_seeds.jsonl")

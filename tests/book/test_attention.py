@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from mdsgdln import networks, training
+from mdsgdln import training
 from mdsgdln_book.experiments import attention, attention_race
 
 
@@ -42,7 +42,7 @@ def blocks(model, weights, inputs):
     return found
 
 
-def test_attention_is_the_sum_of_its_blocks_and_the_linear_networks_are_the_first(race):
+def test_attention_is_the_sum_of_its_blocks_and_the_linear_network_is_the_first(race):
     model, sequences, weights = race
     inputs = sequences.task(0.4).inputs[:, :200]
     a, b, c, d = blocks(model, weights, inputs)
@@ -50,8 +50,6 @@ def test_attention_is_the_sum_of_its_blocks_and_the_linear_networks_are_the_firs
     first, second = attention.linear_twin(weights)
     near = {"rtol": 0, "atol": 1e-10}
     np.testing.assert_allclose(model.in_context(weights, inputs)[0], a + b + c + d, **near)
-    odd = attention.odd_blocks(model.dims).apply(weights, features)[0]
-    np.testing.assert_allclose(odd, a + b, **near)
     np.testing.assert_allclose((second @ first @ features)[0], a, **near)
     assert min(np.abs(block).max() for block in (a, b, c, d)) > 0.1
 
@@ -75,11 +73,9 @@ def test_experiments_train_attention_on_tokens(race, monkeypatch):
     monkeypatch.setattr(attention, "STEPS", 16)
     attention_race.raced(model, sequences, 0.4, 0, 0.1)
     attention.attend("white", 1e-3, 0)
-    (raced, rows, samples), (attending, tokens, _), (blocks, *_) = seen
+    (raced, rows, samples), (attending, tokens, _) = seen
     assert (raced, rows) == (model, 8 * 9 + 8 + 32) and samples > 1900
     assert (attending, tokens) == (attention.network(6, 16), 16 * 7 + 6)
-    assert isinstance(blocks, attention.OddBlocks)  # beside attention, on few samples
-    assert not any(isinstance(network, networks.LinearNetwork) for network, *_ in seen)
 
 
 def test_classes_are_as_the_formula_assumes():

@@ -168,12 +168,12 @@ def test_a_bad_table_is_named():
 
 @pytest.mark.nightly
 def test_a_chapter_on_other_numbers_differs_from_its_reference(tmp_path):
-    """As after a change of an experiment: what comes of six runs is a tenth smaller."""
+    """As after a change of an experiment: what comes of twelve runs is a tenth smaller."""
     reproduction.prepare(tmp_path, [])
-    header, *runs = map(json.loads, (tmp_path / "samples_alone.jsonl").read_text().splitlines())
+    header, *runs = map(json.loads, (tmp_path / "other_candidates.jsonl").read_text().splitlines())
     for run in runs:
         run["results"]["losses"] = [0.9 * loss for loss in run["results"]["losses"]]
-    (tmp_path / "samples_alone.jsonl").unlink()
+    (tmp_path / "other_candidates.jsonl").unlink()
     lines = (json.dumps(line) + "\n" for line in [header, *runs])
-    (tmp_path / "samples_alone.jsonl").write_text("".join(lines))
+    (tmp_path / "other_candidates.jsonl").write_text("".join(lines))
     assert "Cell outputs differ" in reproduction.compare(tmp_path, "more_contexts")

@@ -62,27 +62,8 @@ class Attention(NamedTuple):
 network = cache(Attention)  # the same object for the same numbers: compiled once
 
 
-class OddBlocks(NamedTuple):
-    """Blocks a and b of attention, on β ⊗ x_q: a network that is linear in these features."""
-
-    dims: int
-
-    def init(self, key, scale):
-        """Draw the weights of attention."""
-        return Attention(self.dims, 0).init(key, scale)
-
-    def apply(self, weights, features):
-        """Answer Σ_h (v_y K_x + v_x k_yᵀ) · (β ⊗ x_q), (1, P)."""
-        values, keys, *_ = weights
-        learned = jnp.einsum("h,hij->ij", values[:, -1], keys[:, :-1])
-        return (learned + values[:, :-1].T @ keys[:, -1]).ravel()[None] @ features
-
-
-odd_blocks = cache(OddBlocks)
-
-
 def cubic(model: Attention, inputs) -> np.ndarray:
-    """Return β ⊗ x_q, shape (D², P), the features of the odd blocks."""
+    """Return β ⊗ x_q, shape (D², P), the features of blocks a and b."""
     tokens, query, _ = map(np.asarray, model.parts(inputs))
     mean = np.mean(tokens[:, :-1] * tokens[:, -1:], axis=0)
     return (mean[:, None] * query[None]).reshape(-1, inputs.shape[1])
@@ -121,21 +102,6 @@ def mean_squares(sizes: np.ndarray) -> np.ndarray:
     return sizes**2 * (1 + 1 / TOKENS) + sizes * sizes.sum() / TOKENS
 
 
-def population(spectrum: str) -> Task:
-    """Return a task with the moments of β ⊗ x_q and y over all sequences.
-
-    Σ^yx = Λ² and Σ^x = ⟨β²⟩ ⊗ Λ, both diagonal; ⟨y²⟩ = tr Λ.
-    """
-    sizes = SPECTRA[spectrum]
-    spread = np.sqrt(np.outer(mean_squares(sizes), sizes).ravel())
-    drive = np.diag(sizes**2).ravel() / spread
-    samples = len(spread) + 1
-    inputs = np.sqrt(samples) * np.diag([*spread, 0])[:-1]
-    return Task(
-        inputs, np.sqrt(samples) * np.array([[*drive, np.sqrt(sizes.sum() - drive @ drive)]])
-    )
-
-
 def half_drop_formula(sizes: np.ndarray, scale: float) -> float:
     """Return when half of the drop is made, [ln(s/(d a₀) − 1) − ln(1 + √2)]/(2s), a₀ = Hσ²/2."""
     s = np.linalg.norm(sizes**2)
@@ -150,11 +116,10 @@ def half_drop(losses, times) -> float:
 
 
 def attend(spectrum: str, scale: float, seed: int) -> dict:
-    """Train attention; return its losses beside those of its odd blocks and of block a alone.
+    """Train attention; return its losses beside those of block a alone.
 
-    ``ratio`` is ‖b‖/‖a‖ when half of the drop is made, and ``sigma_half`` the time of that which
-    follows from σ and the spectrum. ``rho`` is the largest singular value of ⟨y β x_qᵀ⟩ over its
-    norm, in these very sequences.
+    ``ratio`` is ‖b‖/‖a‖ when half of the drop is made. ``rho`` is the largest singular value of
+    ⟨y β x_qᵀ⟩ over its norm, in these very sequences.
     """
     task, model = regression(spectrum, seed), network(len(SPECTRA[spectrum]), TOKENS)
     weights, steps = model.init(jax.random.key(seed), scale), STEPS
@@ -162,20 +127,17 @@ def attend(spectrum: str, scale: float, seed: int) -> dict:
     times = rate * np.arange(steps)
     run = training.train(model, weights, task, rate, steps, observe=kept)
     few = statistics.condensed(Task(cubic(model, task.inputs), task.targets))
-    blocks = training.train(odd_blocks(model.dims), weights, few, rate, steps)
     linear = networks.LinearNetwork((len(few.inputs), HEADS, 1))
     alone = theory.predict_losses(linear, few, linear_twin(weights), times, rate)
-    of_sigma = theory.predict_losses(linear, population(spectrum), scale, times, rate)
-    curves = {"trained": run.losses, "blocks": blocks.losses, "block_a": alone, "sigma": of_sigma}
-    curves = {name: np.asarray(losses) for name, losses in curves.items()}
-    half = half_drop(curves["trained"], times)
+    half = half_drop(np.asarray(run.losses), times)
     values, keys, *_ = (np.asarray(w)[np.searchsorted(times, half)] for w in run.observed)
     learned = np.einsum("h,hij->ij", values[:, -1], keys[:, :-1])
     drive = (np.asarray(few.inputs) @ np.asarray(few.targets).T).reshape(model.dims, -1)
-    return {name: losses[::EVERY] for name, losses in curves.items()} | {
+    return {
+        "trained": run.losses[::EVERY],
+        "block_a": alone[::EVERY],
         "times": times[::EVERY],
         "half": half,
-        "sigma_half": half_drop(curves["sigma"], times),
         "rho": np.linalg.norm(drive, 2) / np.linalg.norm(drive),
         "ratio": np.linalg.norm(values[:, :-1].T @ keys[:, -1]) / np.linalg.norm(learned),
     }

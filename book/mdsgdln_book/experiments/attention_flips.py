@@ -1,63 +1,29 @@
-"""Where attention and look-up table change places: trained, predicted, and with no hypothesis."""
+"""Where attention and look-up table change places, trained and predicted."""
 
 from functools import cache
 
 import numpy as np
 from scipy import optimize
 
-from mdsgdln import sweeps
-from mdsgdln_book.experiments.attention import SCALE, network
-from mdsgdln_book.experiments.attention_race import (
-    SEEDS,
-    TENTHS,
-    draw,
-    formula,
-    lead,
-    moments,
-    raced,
-    rates,
-)
+from mdsgdln_book.experiments.attention import network
+from mdsgdln_book.experiments.attention_race import SEEDS, draw, formula, lead, raced
 from mdsgdln_book.tables import Table
-
-
-def predicted_flip(D: int, K: int, N: int, B: int, seed: int, scale: float) -> dict:
-    """Return the p at which two pathways make a quarter of their drop at once.
-
-    ``equal`` is the p at which the rates of these very sequences are equal.
-    """
-    sequences, model, middle = draw(D, K, N, B, seed), network(D, N, K), formula(D, K, N, B)
-
-    def leading(p):
-        run = raced(model, sequences, round(p, 3), seed, 1.75, train=False, scale=scale)
-        return lead(run["predicted_drops"])
-
-    def difference(p):
-        return float(np.subtract(*rates(model, moments(model, sequences.task(p)))))
-
-    ends = max(middle - 0.3, 0.02), min(middle + 0.3, 0.98)
-    return {
-        "predicted": optimize.brentq(leading, *ends, xtol=0.002),
-        "equal": optimize.brentq(difference, *ends, xtol=0.002),
-    }
 
 
 def flip(D: int, K: int, N: int, B: int, seed: int) -> dict:
     """Return the p at which both make a quarter of their drop at once: trained, and predicted."""
-    sequences, model = draw(D, K, N, B, seed), network(D, N, K)
-    found = predicted_flip(D, K, N, B, seed, SCALE)
+    sequences, model, middle = draw(D, K, N, B, seed), network(D, N, K), formula(D, K, N, B)
 
     @cache
-    def leading(p):
-        return lead(raced(model, sequences, round(float(p), 3), seed, 1.75)["trained_drops"])
+    def leading(p, which):
+        run = raced(model, sequences, round(float(p), 3), seed, 1.75, train=which == "trained")
+        return lead(run[f"{which}_drops"])
 
-    start = found["predicted"]  # any place will do: what is looked for is of trained networks
-    return found | {"trained": optimize.newton(leading, start, x1=start - 0.02, tol=0.002)}
-
-
-def unbalanced(p: float, seed: int) -> dict:
-    """Return the lead of attention at D = N = 8, K = 32, B = 2, if Σ y x is not zero."""
-    sequences = draw(8, 32, 8, 2, seed, free=True)
-    return {"lead": lead(raced(network(8, 8, 32), sequences, p, seed, 1.75)["trained_drops"])}
+    ends = max(middle - 0.3, 0.02), min(middle + 0.3, 0.98)
+    found = optimize.brentq(leading, *ends, args=("predicted",), xtol=0.002)
+    # Any place will do to begin at: what is looked for is of trained networks.
+    near = {"x0": found, "x1": found - 0.02, "tol": 0.002}
+    return {"predicted": found, "trained": optimize.newton(leading, args=("trained",), **near)}
 
 
 def drawn(number: int, seed: int) -> list[tuple]:
@@ -71,15 +37,7 @@ def drawn(number: int, seed: int) -> list[tuple]:
     return found
 
 
-KNOWN = [(8, 32, 8, 2), (12, 24, 8, 2), (8, 16, 8, 2), (8, 32, 8, 1)]
-DRAWN = drawn(6, 20261125)
-FLIPS = [dict(zip("DKNB", setting, strict=True)) for setting in [*KNOWN, *DRAWN]]
+SETTINGS = [dict(zip("DKNB", sizes, strict=True)) for sizes in drawn(6, 20261125)]
 TABLES = {
-    "attention_flips": Table(flip, [some | {"seed": seed} for some in FLIPS for seed in SEEDS]),
-    "attention_small": Table(
-        predicted_flip, [some | {"seed": seed, "scale": 1e-6} for some in FLIPS for seed in SEEDS]
-    ),
-    "attention_unbalanced": Table(
-        unbalanced, sweeps.grid(p=[0.02, *TENTHS[:5]], seed=SEEDS), row=1
-    ),
+    "attention_flips": Table(flip, [some | {"seed": seed} for some in SETTINGS for seed in SEEDS]),
 }

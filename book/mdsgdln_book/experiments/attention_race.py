@@ -154,21 +154,15 @@ def of_records(model: Attention, records, inputs, targets) -> list:
 
 
 def raced(
-    model: Attention,
-    sequences: Sequences,
-    p: float,
-    seed: int,
-    end: float,
-    train: bool = True,
-    scale: float = SCALE,
+    model: Attention, sequences: Sequences, p: float, seed: int, end: float, train: bool = True
 ) -> dict:
     """Predict the race, and run it if ``train``: losses, and which part of its drop each has made.
 
     ``end`` is in units of the time at which the faster one is half learned.
     """
-    task, weights = sequences.task(p), model.init(jax.random.key(seed), scale)
+    task, weights = sequences.task(p), model.init(jax.random.key(seed), SCALE)
     few, steps = moments(model, task), int(STEPS * end)
-    rate = end * np.log(1 / (HEADS * scale**2)) / (2 * rates(model, few).max()) / steps
+    rate = end * np.log(1 / (HEADS * SCALE**2)) / (2 * rates(model, few).max()) / steps
     times = rate * np.arange(steps)[::EVERY]
     found = {"times": times}
     curves = {"predicted": two_pathways(model, few, weights).evolve(times, rate, of_system)}

@@ -101,6 +101,14 @@ def as_many_neurons(case: str, seed: int) -> dict:
     return {"losses": training.train(*small, rate, NUM_STEPS).losses[::80]}
 
 
+def of_other(network: str, case: str, seed: int) -> dict:
+    """Return the losses of one of OTHERS."""
+    return OTHERS[network](case, seed)
+
+
+OTHERS = {"a module for each sample": samples_alone, "as many neurons": as_many_neurons}
+
+
 def scaled_pathways(case: str, subset_size: int) -> dict:
     """Return the predicted losses with each of FACTORS times the ReLU network's σ in contexts."""
     task, rate, _ = setup(case)
@@ -154,11 +162,8 @@ def frozen(case: str, time: float, seed: int) -> dict:
 
 TABLES = {
     "context_candidates": Table(candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5))),
-    "samples_alone": Table(
-        samples_alone, sweeps.grid(case=list(STRUCTURES)[:2], seed=range(3)), row=5
-    ),
-    "as_many_neurons": Table(
-        as_many_neurons, sweeps.grid(case=["trees", "tree, ring, cross"], seed=range(3))
+    "other_candidates": Table(
+        of_other, sweeps.grid(network=list(OTHERS), case=list(STRUCTURES)[:2], seed=range(3)), row=5
     ),
     "scaled_pathways": Table(
         scaled_pathways, sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2])

@@ -6,6 +6,7 @@ of neurons that are on for all samples by then are numbers of the task, the same
 to the draw, every width. The survivors wait for the second drop as a linear network.
 """
 
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -13,12 +14,23 @@ from scipy.integrate import RK23
 
 from mdsgdln import networks, statistics, training
 from mdsgdln_book.experiments import two_hidden
-from mdsgdln_book.experiments.drop_times import flat_layers
 from mdsgdln_book.experiments.first_drop import passed
 from mdsgdln_book.tables import Table
 
 SEEDS, GROWN = 5, 8  # GROWN: how far weights have grown over their start when neurons are counted
 SCALES = {100: (6e-5, 6e-4, 6e-3), 420: (6e-4, 6e-3)}
+
+
+def flat_layers(sizes: Sequence[int]) -> tuple[int, Callable[[np.ndarray], list[np.ndarray]]]:
+    """Return how many weights a network has, and what makes of so many numbers its layers."""
+    shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
+    *ends, number = np.cumsum([rows * columns for rows, columns in shapes]).tolist()
+
+    def split(flat):
+        parts = np.split(flat, ends)
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+
+    return number, split
 
 
 def grown(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:

@@ -14,11 +14,9 @@ REDUCED = 1e-3  # σ up to which networks are trained in the space of their targ
 FALLEN = 0.01  # a run ends when both losses are below this share of their start
 
 
-def setup(case: str, hidden: int):
-    """Return the task of "C contexts, n items, kind", the ReLU network and the gated one."""
-    contexts, items, kind = case.split(", ")
-    num_contexts, num_items = int(contexts.split()[0]), int(items.split()[0])
-    task = tasks.contextual(num_contexts, num_items, [kind.removesuffix("s")] * num_contexts)
+def setup(num_contexts: int, hidden: int):
+    """Return the task, trees of eight items, the ReLU network and the gated one."""
+    task = tasks.contextual(num_contexts, 8)
     relu = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
     width = hidden // (num_contexts + 1)  # as many neurons in all
     gated = networks.contextual_pathways(task, num_contexts, num_contexts - 1, width)
@@ -55,24 +53,19 @@ def side_by_side(trained, rate, limit, longest=8000):
 
     begin = jnp.zeros((len(trained), longest))
     state = 0, [weights for _, weights, _ in trained], begin, jnp.ones(len(trained))
-    step, _, losses, now = jax.lax.while_loop(unfinished, chunk, state)
-    return losses, step, now
+    return jax.lax.while_loop(unfinished, chunk, state)[2]
 
 
-def compared(case: str, hidden: int, scale: float, seed: int) -> dict:
+def compared(contexts: int, hidden: int, scale: float, seed: int) -> dict:
     """Return how far the gated network's loss is from the ReLU network's, and on which side."""
-    task, relu, gated = setup(case, hidden)
-    limit = max_steps(int(case[0]), hidden, scale)
+    task, relu, gated = setup(contexts, hidden)
+    limit = max_steps(contexts, hidden, scale)
     trained = [(*pair, task) for pair in both(relu, gated, scale, seed)]
     if scale <= REDUCED:
         trained = [reduced(*each) for each in trained]
     rate = SUM_STEP * task.num_samples
-    (reference, losses), steps, now = side_by_side(trained, rate, limit)
-    return difference(losses, reference) | {
-        "relu_left": now[0],
-        "gated_left": now[1],
-        "steps": steps,
-    }
+    reference, losses = side_by_side(trained, rate, limit)
+    return difference(losses, reference)
 
 
 def both(relu, gated, scale, seed):
@@ -90,15 +83,14 @@ def difference(losses, reference):
     }
 
 
-ASKED = {"scale": [1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1], "seed": range(3)}
-TREES, RINGS = (
-    [f"{contexts} contexts, 8 items, {kind}" for contexts in range(2, 6)]
-    for kind in ("trees", "rings")
-)
 TABLES = {
     "exactness": Table(
         compared,
-        sweeps.grid(case=TREES, hidden=[50, 200, 700], **ASKED)
-        + sweeps.grid(case=RINGS, hidden=[700], **ASKED),
+        sweeps.grid(
+            contexts=[2, 3, 4, 5],
+            hidden=[50, 200, 700],
+            scale=[1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1],
+            seed=range(3),
+        ),
     ),
 }

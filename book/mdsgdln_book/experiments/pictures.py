@@ -76,14 +76,7 @@ def prepare(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
 
 @cache
 def load(kind: str) -> Data:
-    """Return the data of a task.
-
-    ``"mnist"`` is the plain task on as many pictures of MNIST as scikit-learn has digits.
-    """
-    if kind == "mnist":
-        whole, number = mnist(), tasks.digits().num_samples
-        chosen = np.random.default_rng(0).permutation(whole.num_samples)[:number]
-        return prepare(whole.take(chosen), NUM_TRAIN, "plain")
+    """Return the data of a task."""
     return prepare(tasks.digits(), NUM_TRAIN if kind == "plain" else NUM_ASKED, kind)
 
 

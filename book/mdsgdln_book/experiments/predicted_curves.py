@@ -29,26 +29,20 @@ def curves(task: str) -> dict:
     Results:
         error: relative, of the prediction and the mean of five networks, (scales,).
         scatter: median of that between two of them, ten pairs, (scales,).
-        null: error of a designed network of as many neurons as are left, (scales,).
         predicted: times of 90, 70, 50, 30, 10 % of the loss, 0 where it stays above, (scales, 5).
         measured: those of the mean loss, (scales, 5).
         seeds: those of each network, (scales, seeds, 5).
     """
     data, width = task_of(task), width_of(task)
     rate = first_rate(data)
-    found: dict = {name: [] for name in ("error", "scatter", "null")}
-    found |= {name: [] for name in ("predicted", "measured", "seeds")}
+    found: dict = {n: [] for n in ("error", "scatter", "predicted", "measured", "seeds")}
     for scale in SCALES:
         times, losses = trained(data, width, scale, rate)
         mean = losses.mean(axis=0)
-        about = data, width, scale, times
-        predicted = theory.predict_relu(*about, key=jax.random.key(0))
-        number = max(predicted.neurons, 4)
-        null = theory.predict_relu(*about, key=jax.random.key(0), num_neurons=number, cosine=1)
+        predicted = theory.predict_relu(data, width, scale, times, key=jax.random.key(0))
         pairs = [np.abs(a - b).sum() / mean.sum() for a, b in combinations(losses, 2)]
         found["error"].append(reln.deviation(predicted.losses, mean, learned=None))
         found["scatter"].append(np.median(pairs))
-        found["null"].append(reln.deviation(null.losses, mean, learned=None))
         found["predicted"].append(crossings(times, np.asarray(predicted.losses), mean[0]))
         found["measured"].append(crossings(times, mean, mean[0]))
         found["seeds"].append([crossings(times, one, mean[0]) for one in losses])

@@ -10,7 +10,7 @@ import optax
 
 from mdsgdln import discovery, networks, reln, sweeps, tasks, training
 from mdsgdln_book.experiments.neurons_mechanisms import by_number
-from mdsgdln_book.experiments.pictures import Data, available, equal, load
+from mdsgdln_book.experiments.pictures import Data, equal, load
 from mdsgdln_book.tables import Table
 
 HIDDEN, SCALE = 100, 1e-4
@@ -203,16 +203,12 @@ PLAIN = [
     *(f"half-spaces, {k}" for k in (2, 8, 32, 100)),
 ]
 CONTEXTUAL = ["ReLU, other start", "linear", *CLUSTERED, "half-spaces, 8", "half-spaces, 100"]
-MNIST = ["ReLU, other start", *(f"clustered, {k}" for k in (2, 8, 32, 100)), "half-spaces, 100"]
 TABLES = {
     "real_data": Table(
         imitation,
         sweeps.grid(task=["plain"], network=PLAIN, seed=range(5))
         + sweeps.grid(task=["contextual"], network=CONTEXTUAL, seed=range(5)),
         row=48,
-    ),
-    "real_data_mnist": Table(
-        imitation, sweeps.grid(task=["mnist"], network=MNIST, seed=range(3)), available=available
     ),
     "real_data_neurons": Table(
         contexts_of_neurons, sweeps.grid(task=["contextual", "named", "same"], seed=range(5))

@@ -7,12 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, networks, reln, sweeps, theory, training
+from mdsgdln import networks, reln, sweeps, theory, training
 from mdsgdln_book.experiments.first_drop import KNOWN, task_of
 from mdsgdln_book.tables import Table
 
-FRACTIONS = (0.16, 0.08, 0.04, 0.02)  # step · fastest rate of the task, where steps are compared
-FRACTION = 0.04  # of the law
+# Step · fastest rate of the task: to see when it is learned, against descent, of the law.
+COARSE, FINE, FRACTION = 0.16, 0.02, 0.04
 LONGEST, LEARNED = 150, 0.02  # over that rate; share of the loss at which a run ends
 
 
@@ -23,43 +23,22 @@ def begun(name: str, width: int, scale: float):
     weights = network.init(jax.random.key(0), scale)
     norms = (np.linalg.norm(matrix, 2) for matrix in (task.inputs, task.targets))
     rate = float(np.prod(list(norms))) / task.num_samples
-    step = FRACTIONS[0] / rate
-    run = training.train(network, weights, task, step, round(LONGEST / FRACTIONS[0]))
+    step = COARSE / rate
+    run = training.train(network, weights, task, step, round(LONGEST / COARSE))
     losses = np.asarray(run.losses)
     low = losses < LEARNED * losses[0]
     end = step * float(np.argmax(low) if low.any() else len(low))
     return task, network, weights, rate, end
 
 
-def changes(gates: np.ndarray, weights) -> float:
-    """Return the mean share of gates (steps, neurons, samples) that change, neurons by weight."""
-    weight = np.asarray(discovery.importance(*weights))
-    return float((gates[1:] != gates[:-1]).mean(axis=(0, 2)) @ (weight / weight.sum()))
-
-
-def steps(task: str) -> dict:
-    """Compare flow and descent with the same steps, of the sizes FRACTIONS; a list over them each.
-
-    Results:
-        error: relative, of the loss.
-        flips, hops: gates that change in a step after 5 % of the loss, in flow and in descent.
-    """
+def against_descent(task: str) -> dict:
+    """Return the relative ``error`` of the flow's loss against descent with the same steps."""
     data, network, weights, rate, end = begun(task, 64, 1e-4)
-    found: dict = {"error": [], "flips": [], "hops": []}
-    for fraction in FRACTIONS:
-        step = fraction / rate
-        number = round(end / step)
-
-        def gates(weights):
-            return (weights[0] @ data.inputs > 0).astype(jnp.int8)
-
-        run = training.train(network, weights, data, step, number, observe=gates)
-        flow = theory.relu_flow(network, weights, data, step * np.arange(number), step=step)
-        late = int(np.argmax(np.asarray(run.losses) < 0.95 * float(run.losses[0])))
-        found["error"].append(reln.deviation(flow.losses, run.losses, learned=None))
-        found["flips"].append(changes(flow.states[late:], flow.weights))
-        found["hops"].append(changes(np.asarray(run.observed)[late:], run.weights))
-    return found
+    step = FINE / rate
+    number = round(end / step)
+    run = training.train(network, weights, data, step, number)
+    flow = theory.relu_flow(network, weights, data, step * np.arange(number), step=step)
+    return {"error": reln.deviation(flow.losses, run.losses, learned=None)}
 
 
 # The law of a gate that is held ------------------------------------------------------------------
@@ -100,7 +79,7 @@ def law(task: str, scale: float) -> dict:
 
 
 TABLES = {
-    "sliding_halved": Table(steps, sweeps.grid(task=KNOWN), row=13),
+    "sliding_descent": Table(against_descent, sweeps.grid(task=KNOWN), row=13),
     "sliding_law": Table(
         law,
         sweeps.grid(task=["trees 2", "trees 3", "trees 5", "mixed 3"], scale=[1e-6, 1e-4, 1e-2]),

@@ -1,10 +1,7 @@
 """ReLU networks in contexts, as published, and gated networks that may imitate them."""
 
-from functools import lru_cache
-
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from mdsgdln import networks, reln, sweeps, tasks, theory, training
 from mdsgdln_book.experiments.published import (
@@ -18,8 +15,6 @@ from mdsgdln_book.experiments.published import (
 from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
-EVERY = 50  # steps between two records of the ReLU network's weights
-kept = jax.jit(lambda weights: weights)  # what is recorded; compiled once
 FACTORS = tuple(2**k for k in range(11))  # of σ in contextual pathways
 STRUCTURES = {
     "3 contexts": ["tree"] * 3,
@@ -122,42 +117,17 @@ def scaled_pathways(case: str, subset_size: int) -> dict:
     return {"losses": jnp.stack([losses(factor) for factor in FACTORS])}
 
 
-@lru_cache(maxsize=3)
-def trained(case: str, seed: int) -> training.Run:
-    """Train the ReLU network, once for all times of freezing; keep its weights now and then.
-
-    Returns the network, the task and the run, all in the space of the targets.
-    """
+def first_gates_kept(case: str, seed: int) -> dict:
+    """Return the summed loss of the ReLU network with its first gates kept, over its own."""
     task, rate, relu = setup(case)
-    small = reduced(relu, relu.init(jax.random.key(seed), SCALE), task)
-    run = training.train(*small, rate, NUM_STEPS, observe=kept, every=EVERY)
-    return small[0], small[2], run
-
-
-def frozen(case: str, time: float, seed: int) -> dict:
-    """Freeze the gates at ``time``, in units of the time at which a tenth of the loss is gone.
-
-    Until then the gated network is the ReLU network.
-    """
-    _, rate, _ = setup(case)
-    relu, task, run = trained(case, seed)
-    tenth = jnp.argmax(run.losses < 0.9 * run.losses[0])
-    step = int(jnp.round(time * tenth))
-    near = [weight[step // EVERY] for weight in run.observed]
-    near = training.train(relu, near, task, rate, EVERY, observe=kept).observed
-    first, second = (weight[step % EVERY] for weight in near)
+    relu, (first, second), task = reduced(relu, relu.init(jax.random.key(seed), SCALE), task)
+    losses = training.train(relu, [first, second], task, rate, NUM_STEPS).losses
     sizes = dict(zip(("input", "hidden", "output"), relu.sizes, strict=True))
-    gates = {"hidden": relu.gates([first, second], task.inputs)[0]}
     into, out = ("input", "hidden"), ("hidden", "output")
+    gates = {"hidden": relu.gates([first, second], task.inputs)[0]}
     gated = networks.GatedNetwork(sizes, [into, out], gates)
-    after = training.train(gated, {into: first, out: second}, task, rate, NUM_STEPS).losses
-    losses = np.concatenate([run.losses[:step], after[: NUM_STEPS - step]])
-    return {
-        "step": step,
-        "learned": 1 - run.losses[step] / run.losses[0],
-        "deviation": reln.deviation(losses, run.losses),
-        "summed_loss": losses.sum() / run.losses.sum(),
-    }
+    kept = training.train(gated, {into: first, out: second}, task, rate, NUM_STEPS).losses
+    return {"summed_loss": kept.sum() / losses.sum()}
 
 
 TABLES = {
@@ -168,12 +138,5 @@ TABLES = {
     "scaled_pathways": Table(
         scaled_pathways, sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2])
     ),
-    "exact_freezing": Table(
-        frozen,
-        sweeps.grid(
-            case=["3 contexts", "tree, ring, cross", "4 contexts"],
-            time=[0.0, 0.5, 0.7, 0.85, 1.0, 1.5, 2.0, 3.0, 6.0, 12.0],
-            seed=range(3),
-        ),
-    ),
+    "exact_freezing": Table(first_gates_kept, sweeps.grid(case=["4 contexts"], seed=range(3))),
 }

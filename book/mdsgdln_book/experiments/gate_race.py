@@ -1,4 +1,6 @@
-"""All families of context subsets as pathways beside the common one: whose loss sums to least."""
+"""All families of subsets of three contexts as pathways beside the common one: whose loss sums to
+least.
+"""
 
 from functools import lru_cache
 from itertools import combinations, permutations
@@ -11,7 +13,6 @@ from mdsgdln import gates, networks, sweeps, tasks, theory
 from mdsgdln_book.experiments.published import SCALE
 from mdsgdln_book.tables import Table
 
-NUM_PARTS = 8  # the last one is filled up with the last family
 HIDDEN = 100  # neurons of a pathway in the family of all but one; every family has as many in all
 LENGTH, NUM_TIMES = 1.5, 301  # of a race, in units of P ln(1/a₀)/2; the slowest item mode has κ = 1
 
@@ -45,20 +46,18 @@ def race(num_items: int, num_contexts: int, num_hidden: int = 1):
     return task, networks.pathways(task, on, num_hidden, masks)
 
 
-def experiment(kind: str, scale: float, part: int) -> dict:
-    """Return the mean predicted loss of an eighth of the families.
+def experiment(scale: float) -> dict:
+    """Return the mean predicted loss of every family, with eight items in three contexts.
 
     All families run as one small system with a pathway for every subset, some of them switched
     off. Neurons are shared out evenly.
     """
-    num_items, num_contexts = (int(word) for word in kind.split() if word.isdigit())
+    num_items, num_contexts = 8, 3
     room = num_items + num_contexts  # for every mode of a pathway
     task, network = race(num_items, num_contexts, room)
     starts = theory.balanced_weights(network, task, room**-0.5)  # a₀ = ½: σ = 1, one neuron
     system = theory.exact_reduction(network, starts, task)
-    every = families(num_contexts)
-    every = np.pad(every, ((0, -len(every) % NUM_PARTS), (0, 0)), mode="edge")
-    members = np.split(every, NUM_PARTS)[part]
+    members = families(num_contexts)
     _, *contextual = theory.pathway_modes(network, task).values()
     numbers = [len(modes.singular_values) for modes in contextual]
     takes_part = np.repeat(members, numbers, axis=1)  # neurons of the contextual pathways
@@ -83,12 +82,5 @@ def mean_losses(system, takes_part, shares, times):
 
 
 TABLES = {
-    "gate_race": Table(
-        experiment,
-        sweeps.grid(
-            kind=["2 items, 3 contexts", "8 items, 3 contexts", "2 items, 4 contexts"],
-            scale=[SCALE, 1e-3, 1e-2],
-            part=range(NUM_PARTS),
-        ),
-    )
+    "gate_race": Table(experiment, sweeps.grid(scale=[SCALE, 1e-3, 1e-2])),
 }

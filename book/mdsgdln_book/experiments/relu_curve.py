@@ -16,30 +16,20 @@ NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
 
 
 def experiment(contexts: int, scale: float, seed: int) -> dict:
-    """Train a ReLU network; return the deviation of each prediction, and thinned curves."""
+    """Train a ReLU network; return the deviation of each prediction."""
     task = tasks.contextual(contexts, NUM_ITEMS)
     rate, num_steps = SUM_STEP * task.num_samples, NUM_STEPS[scale]
-    relu_key, gated_key, draw_key = jax.random.split(jax.random.key(seed), 3)
-
-    def losses(network, key):
-        small = reduced(network, network.init(key, scale), task)
-        return training.train(*small, rate, num_steps).losses
-
+    relu_key, _, draw_key = jax.random.split(jax.random.key(seed), 3)
     relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
-    # as many neurons as the ReLU network, divided equally; App. H gives each pathway 100
-    equally = [len(part) for part in np.array_split(np.arange(HIDDEN), contexts + 1)]
-    gated = networks.contextual_pathways(task, contexts, contexts - 1, equally)
     times = rate * jnp.arange(num_steps)
-    reference = losses(relu, relu_key)
+    small = reduced(relu, relu.init(relu_key, scale), task)
+    reference = training.train(*small, rate, num_steps).losses
     curves = {
-        "all_but_one": losses(gated, gated_key),
         "closed_free": closed_form(contexts, scale, times, tax=False),
         "closed": closed_form(contexts, scale, times),
         "driven": driven(task, contexts, relu.init(draw_key, scale), scale, times, rate),
     }
-    deviations = {name: reln.deviation(curve, reference) for name, curve in curves.items()}
-    thinned = {f"{name}_losses": curve[::100] for name, curve in curves.items()}
-    return deviations | thinned | {"relu_losses": reference[::100]}
+    return {name: reln.deviation(curve, reference) for name, curve in curves.items()}
 
 
 def closed_form(num_contexts: int, scale: float, times, tax: bool = True):

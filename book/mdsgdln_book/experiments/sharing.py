@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, statistics, sweeps, tasks, training
+from mdsgdln import networks, sweeps, tasks, training
 from mdsgdln_book.tables import Table
 
 CHUNK, MOST = 100, 600  # steps between two looks; looks at most
@@ -57,21 +57,6 @@ def errors(outputs, num_domains: int, num_trained: int):
     return jnp.stack([jnp.sum(routes * trained) / trained.sum(), untrained]) / power
 
 
-def mode_errors(outputs, num_domains: int, num_trained: int):
-    """Return the mean squared error of each item mode on untrained routes, over its own power."""
-    modes = statistics.modes(tasks.hierarchy())
-    found = jnp.einsum(
-        "joia,om,am->mij",
-        outputs.reshape(num_domains, 7, num_domains, 4),
-        modes.left,
-        modes.right,
-    )
-    wanted = (modes.singular_values / modes.input_variances)[:, None, None]
-    untrained = ~tasks.trained_routes(num_domains, num_trained)
-    squared = (found / wanted - 1) ** 2
-    return jnp.sum(squared * untrained, axis=(1, 2)) / max(untrained.sum(), 1)
-
-
 def learn(network, weights, task, rate, measure, published: int, most: int):
     """Train until the trained routes are learned, and for as many steps as published at least.
 
@@ -107,17 +92,13 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
         return errors(network.apply(weights, task.inputs, gates={}), num_domains, num_trained)
 
     weights = start(jax.random.key(seed), network, num_domains, scale)
-    weights, now, early, steps = learn(network, weights, task, rate, measure, PUBLISHED, MOST)
-    outputs = network.apply(weights, task.inputs, gates={})
-    by_mode = mode_errors(outputs, num_domains, num_trained)
+    _, now, early, steps = learn(network, weights, task, rate, measure, PUBLISHED, MOST)
     return {
         "trained": now[0],
         "untrained": now[1],
         "trained_500": early[0],
         "untrained_500": early[1],
         "steps": steps,
-        "untrained_first": by_mode[0],
-        "untrained_second": by_mode[1],
     }
 
 

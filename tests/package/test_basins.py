@@ -111,6 +111,16 @@ def test_pushes_on_a_boundary_do_not_decide_alone():
     assert (theory.drive(up, near) <= theory.drive(up, [w])[0] + 1e-12).all()
 
 
+def test_a_flat_face_has_one_of_its_fastest_vectors_inside():
+    task = tasks.Task(np.eye(4), [[1, 0, 1, -1], [0, 1, -0.5, 0.2]])
+    flat = [found for found in theory.candidates(task) if found.flatness > 1]
+    assert flat
+    for found in flat:
+        equal(found.input_weights > 1e-6, found.gate)
+        equal(abs(found.input_weights) <= 1e-6, found.boundary)
+        assert theory.drive(task, [found.input_weights])[0] == pytest.approx(found.rate)
+
+
 def test_maxima_beat_their_neighbours_and_the_winner_beats_random_weights():
     task, rng = random_task(4), np.random.default_rng(0)
     best, winner = (

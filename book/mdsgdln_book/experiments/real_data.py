@@ -15,7 +15,6 @@ from mdsgdln_book.tables import Table
 
 HIDDEN, SCALE = 100, 1e-4
 RATE, STEPS, SEEN = 1.0, 1500, 50  # weights are kept every SEEN steps
-RATES = {"mnist": 0.25}  # where a step of RATE is too large: MNIST's faint pixels let weights grow
 LEAST_STEPS, MOST_MOMENTUM = 30, 0.97
 RARE, MUCH = 0.05, 0.25  # shares of pictures
 
@@ -33,9 +32,9 @@ def momentum(step):
     return jnp.clip(1 - LEAST_STEPS / jnp.maximum(step, 1), 0, MOST_MOMENTUM)
 
 
-def optimiser(rate: float):
+def optimiser():
     """Return gradient descent with momentum."""
-    return optax.inject_hyperparams(optax.sgd)(learning_rate=rate, momentum=momentum)
+    return optax.inject_hyperparams(optax.sgd)(learning_rate=RATE, momentum=momentum)
 
 
 def times() -> np.ndarray:
@@ -43,10 +42,10 @@ def times() -> np.ndarray:
     return RATE * np.append(0, np.cumsum(1 / (1 - np.asarray(momentum(np.arange(STEPS - 1))))))
 
 
-def descend(network, weights, task: tasks.Task, rate: float = RATE) -> training.Run:
+def descend(network, weights, task: tasks.Task) -> training.Run:
     """Descend the gradient with momentum; every ``SEEN`` steps the weights are kept."""
     return training.train(
-        network, weights, task, None, STEPS, optimiser=optimiser(rate), observe=_keep, every=SEEN
+        network, weights, task, None, STEPS, optimiser=optimiser(), observe=_keep, every=SEEN
     )
 
 
@@ -76,7 +75,7 @@ def trained(name: str, seed: int) -> Trained:
     data = load(name)
     network = networks.ReLUNetwork((len(data.train.inputs), HIDDEN, len(data.train.targets)))
     start = network.init(jax.random.key(seed), SCALE)
-    run = descend(network, start, data.train, RATES.get(name, RATE))
+    run = descend(network, start, data.train)
     weights = [
         np.append(seen, last[None], 0) for seen, last in zip(run.observed, run.weights, strict=True)
     ]
@@ -128,7 +127,7 @@ def half_spaces(gates: Gates, data: Data, seed: int) -> Gates:
     return Gates(train >= on, test >= on, gates.sizes)
 
 
-def imitate(gates: Gates, data: Data, seed: int, rate: float = RATE):
+def imitate(gates: Gates, data: Data, seed: int):
     """Train the gated network; return its losses, and its outputs for test samples.
 
     Its pathways stand one after the other in one layer, a row of gates for each neuron.
@@ -142,7 +141,7 @@ def imitate(gates: Gates, data: Data, seed: int, rate: float = RATE):
         for part in gates[:2]
     )
     start = network.init(jax.random.key(1000 + seed), SCALE)
-    run = descend(network, start, data.train, rate)
+    run = descend(network, start, data.train)
     return np.asarray(run.losses), test.apply(run.weights, data.test.inputs)
 
 
@@ -164,7 +163,7 @@ def imitation(task: str, network: str, seed: int) -> dict:
         losses, outputs = other.losses, other.outputs
     else:
         gates = gates_by_name(network, relu, data, seed)
-        losses, outputs = imitate(gates, data, seed, RATES.get(task, RATE))
+        losses, outputs = imitate(gates, data, seed)
     return {
         "deviation": round(reln.deviation(losses, relu.losses), 5),
         "agreement": round(equal(data, outputs, relu.outputs), 5),

@@ -43,18 +43,17 @@ def train(
     network,
     weights,
     structures,
-    coarser=COARSER,
     observe=None,
     steps=PUBLISHED_STEPS,
     loss=training.loss,
     optimiser=None,
 ):
-    """Train with steps ``coarser`` times the published ones; thin the losses."""
-    every = THIN // coarser
-    rate = None if optimiser else PUBLISHED_RATE * coarser  # a built one has its own
+    """Train with steps ``COARSER`` times the published ones; thin the losses."""
+    every = THIN // COARSER
+    rate = None if optimiser else PUBLISHED_RATE * COARSER  # a built one has its own
     task, how = TASKS[structures], {"loss": loss, "optimiser": optimiser}
     run = training.train(
-        network, weights, task, rate, steps // coarser, observe=observe, every=every, **how
+        network, weights, task, rate, steps // COARSER, observe=observe, every=every, **how
     )
     return run, np.asarray(run.losses[::every])
 

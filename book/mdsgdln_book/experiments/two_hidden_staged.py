@@ -35,17 +35,16 @@ ONE_SCALE = (SCALE, SCALE, SCALE, 8 * SCALE)  # the ReLU network's, and larger r
 
 
 @cache
-def modular(subsets=PAIRS, scales=ONE_SCALE, module=MODULE):
+def modular(subsets=PAIRS, scales=ONE_SCALE):
     """Return the published gated network, the σ of its edges and the stage of each.
 
-    ``subsets`` are the contexts in which each of its contextual modules is on, ``module`` their
-    numbers of neurons.
+    ``subsets`` are the contexts in which each of its contextual modules is on.
     """
     rows = gates.context_gates(CONTEXTS, ITEMS, subsets)
     names = ["on in " + " and ".join(str(c + 1) for c in subset) for subset in subsets]
     modules = dict(zip(names, rows, strict=True))
-    sizes = {"input": 11, "first": 7 * module, "common": 4 * module}
-    sizes |= dict.fromkeys(modules, module) | {"output": 60}
+    sizes = {"input": 11, "first": 7 * MODULE, "common": 4 * MODULE}
+    sizes |= dict.fromkeys(modules, MODULE) | {"output": 60}
     edges = [("input", "first"), ("first", "common"), ("common", "output")]
     edges += [edge for name in modules for edge in (("first", name), (name, "output"))]
     network = networks.GatedNetwork(sizes, edges, node_gates=modules)

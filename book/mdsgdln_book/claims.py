@@ -113,7 +113,7 @@ class Claim:
     superseded_by: str | None = None
     reason: str | None = None
     retired: str | None = None  # why, where nothing takes its place
-    entry: str = ""  # what the value depends on: one measured for something else is stale
+    entry: str = ""  # all of this as text: what is recorded depends on it
 
     @property
     def stands(self) -> bool:
@@ -153,16 +153,11 @@ def parse_claim(entry: Mapping) -> Claim:
     return Claim(**{**entry, "bound": bound}, entry=repr(sorted(entry.items())))
 
 
+@cache
 def read_claims(path: Path = CLAIMS_FILE) -> dict[str, Claim]:
     """All claims of the file, by id, in its order."""
-    return parse_claims(path.read_text(encoding="utf8"))
-
-
-@cache
-def parse_claims(text: str) -> dict[str, Claim]:
-    """All claims of the file's text."""
     claims: dict[str, Claim] = {}
-    for entry in yaml.load(text, LOADER) or []:
+    for entry in yaml.load(path.read_text(encoding="utf8"), LOADER):
         claim = parse_claim(entry)
         if claim.id in claims:
             raise ValueError(f"claim {claim.id}: the id is used twice")
@@ -200,11 +195,9 @@ class Measured:
     id: str
     value: float
     text: str  # with the values of the null and of the rival
-    holds: bool
     kind: str  # one of VERDICTS
     verdict: str
     rival_holds: bool
-    entry: str
 
 
 def finite_text(claim: Claim, value: float, digits: int) -> str:
@@ -239,7 +232,7 @@ def judge(
     kind = HOLDS if holds else MISSED[claim.missed]
     verdict = HOLDS if holds else f"{kind}: {because}"
     verdict += "; the rival is within the bound, too" if rival_holds else ""
-    return Measured(claim.id, float(number), text, holds, kind, verdict, rival_holds, claim.entry)
+    return Measured(claim.id, float(number), text, kind, verdict, rival_holds)
 
 
 def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -260,12 +253,11 @@ class Claims:
         """
         self.strict = STRICT in os.environ if strict is None else strict
         self.chapter = chapter
-        self._all = read_claims(path)
-        self._claims = {k: c for k, c in self._all.items() if c.chapter == chapter}
+        claims = read_claims(path)
+        self._claims = {k: c for k, c in claims.items() if c.chapter == chapter}
         if not self._claims:
-            known = sorted({claim.chapter for claim in self._all.values()})
+            known = sorted({claim.chapter for claim in claims.values()})
             raise ValueError(f"chapter: expected one of {known}, got {chapter!r}")
-        self._measured: dict[str, Measured] = {}
 
     def record(
         self,
@@ -292,7 +284,6 @@ class Claims:
             because = "outside its bound"
             print(f"{id}: {rounded_text(value, digits)} is outside its bound, {bound.text}")
         measured = judge(self._claims[id], value, digits, because, null=null, rival=rival)
-        self._measured[id] = measured
         # Compared by nbval: the text only, no metadata.
         display(
             {RECORD_PREFIX + "text/plain": measured.text},

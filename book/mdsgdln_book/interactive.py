@@ -6,6 +6,8 @@ output of a cell, with numbers that the chapter has computed.
 
 import json
 
+from IPython.display import HTML
+
 from mdsgdln_book.places import BOOK
 
 SCRIPTS = BOOK / "_static" / "interactive"
@@ -28,19 +30,6 @@ def markup(name: str, data=None) -> str:
     )
 
 
-class Place:
-    """The place of a figure as the value of a cell."""
-
-    def __init__(self, name: str, data=None):
-        self.name, self.html = name, markup(name, data)
-
-    def __repr__(self) -> str:
-        return f"interactive figure {self.name}"
-
-    def _repr_html_(self) -> str:
-        return self.html
-
-
-def place(name: str, data=None) -> Place:
+def place(name: str, data=None) -> HTML:
     """Return the figure ``name`` with ``data``, to be the last line of a cell."""
-    return Place(name, data)
+    return HTML(markup(name, data))

@@ -425,10 +425,9 @@ def test_places():
     known = "attention, clusters, contexts, curves, gate, gating, imitation, letting, modes"
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
-    html = interactive.place("unfolding", {"name": "</script>"})._repr_html_()
+    html = interactive.place("unfolding", {"name": "</script>"}).data
     assert html.count("</script>") == 1
     assert "<noscript>" in html
-    assert repr(interactive.place("race")) == "interactive figure race"
 
 
 # What pages hold ---------------------------------------------------------------------------------
@@ -441,7 +440,7 @@ def test_the_data_of_sliding_gates_are_small_and_obey_the_law(javascript):
     weights = network.init(jax.random.key(0), 1e-4)
     flow = theory.relu_flow(network, weights, task, times, step=0.05, observe=lambda w: w)
     data, held = figure_data.sliding(flow), []
-    assert len(interactive.place("sliding", data).html) < 40_000
+    assert len(interactive.place("sliding", data).data) < 40_000
     for neuron in data["neurons"]:
         w = np.array(neuron["weights"])
         rows = [(neuron, context, now, 8) for now in range(len(w)) for context in range(3)]
@@ -491,7 +490,7 @@ def test_routes_on_the_page(monkeypatch):
     monkeypatch.setattr(routes, "every_run", every_run)
     with jax.numpy_rank_promotion("allow"):  # as for readers
         runs, data = every_run(), figure_data.routes()
-    assert len(interactive.place("routes", data).html) < 40_000
+    assert len(interactive.place("routes", data).data) < 40_000
     right = {q: 0 for q in range(1, 8)}
     for (q, seed), run in runs.items():
         errors, frames = run["errors"], tasks.trained_routes(7, q)

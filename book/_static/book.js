@@ -4,15 +4,15 @@
     + ".pst-scrollable-table-container, pre)";
 
   function mark() {
-    for (const box of document.querySelectorAll(BOXES)) {
+    document.querySelectorAll(BOXES).forEach((box, index) => {
       const { overflowX, overflowY } = getComputedStyle(box);
       if ((box.scrollWidth > box.clientWidth && /auto|scroll/.test(overflowX))
         || (box.scrollHeight > box.clientHeight && /auto|scroll/.test(overflowY))) {
         box.tabIndex = 0;
-        box.setAttribute("role", "group");
-        box.setAttribute("aria-label", "wide content");
+        box.setAttribute("role", "region");
+        box.setAttribute("aria-label", `Wide content ${index + 1}`);
       }
-    }
+    });
   }
 
   let waiting = 0;

@@ -76,9 +76,9 @@ endif
 pages: $(READY) .venv/browser-ready
 	$(BIN)/pytest -q -n 2 tests/pages
 
-# The built book as one PDF, by the system's Chromium or Chrome.
+# The book as one PDF, by the system's Chromium or Chrome.
 pdf: $(READY) .venv/browser-ready
-	$(BIN)/python -m _ext.pdf $(SITE) _build/mdsgdln.pdf
+	$(BIN)/python -m _ext.pdf _build/mdsgdln.pdf
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000

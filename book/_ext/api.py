@@ -7,7 +7,6 @@ they have in the package, not by what these stand for.
 """
 
 import re
-from pathlib import Path
 
 from sphinx.util.typing import stringify_annotation
 
@@ -19,8 +18,6 @@ SYMBOL = re.compile(r"^( +)(\w\.)$")  # as Napoleon has it, below the name
 MODULE_MEMBER = re.compile(  # in a link already if "> is before it
     r'(?<!">)<span class="n">(\w+)</span><span class="o">\.</span><span class="n">(\w+)</span>'
 )
-IDENTIFIER = re.compile(r'<[a-z][^>]*?\bid="([^"]+)"')
-INTERFACE = "book/api.html"
 
 
 def escape(line: str) -> str:
@@ -73,13 +70,6 @@ def process(app, what, name, obj, options, lines: list[str]) -> None:
 def skip_field(app, what, name, obj, skip: bool, options) -> bool | None:
     """Leave out what Python says by itself about a named tuple's fields."""
     return True if (getattr(obj, "__doc__", "") or "").startswith("Alias for field") else None
-
-
-def public_names(root: Path) -> set[str]:
-    """What the interface's page of a built site documents: {"mdsgdln.tasks.xor", …}."""
-    page = root / INTERFACE
-    found = IDENTIFIER.findall(page.read_text(encoding="utf8")) if page.is_file() else []
-    return {name for name in found if name.startswith("mdsgdln.")}
 
 
 def link_names(html: str, names: set[str], interface: str = "api.html") -> str:

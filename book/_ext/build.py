@@ -6,8 +6,6 @@ Builds all pages, or one as it lies in the book; other chapters are then not exe
 of the whole book is an error. `jupyter-book build .` makes the same site.
 """
 
-import logging
-import re
 import shutil
 import sys
 
@@ -18,20 +16,8 @@ from mdsgdln_book.places import BOOK, ROOT
 SITE = ROOT / "_build/html"
 
 
-class Progress(logging.Handler):
-    """Shows in a terminal which page Sphinx reads or writes."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Put a step of Sphinx, such as "reading sources... [ 10%] xor", in place of the last."""
-        text = re.sub(r"\x1b\[[0-9;]*[mK]", "", record.getMessage()).strip()
-        if sys.stdout.isatty():
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[2K{text[:width]}", end="\r", flush=True)
-
-
-def build(chapter: str = "") -> bool:
+def build(chapter: str = "", builder: str = "html") -> bool:
     """Build the site or one page of it; say whether that was possible without a complaint."""
-    logging.getLogger("sphinx.sphinx.util.display").addHandler(Progress())
     settings = {
         "external_toc_path": str(ROOT / "_toc.yml"),
         "latex_individualpages": False,
@@ -40,14 +26,15 @@ def build(chapter: str = "") -> bool:
     }
     return not build_sphinx(
         ROOT,
-        SITE,
+        ROOT / "_build" / builder,
         path_config=ROOT / "_config.yml",
         noconfig=True,
         confoverrides=settings,
         filenames=[str(BOOK / f"{chapter}.md")] if chapter else None,
-        quiet=True,
         warningiserror=not chapter,
         keep_going=True,
+        quiet=not sys.stdout.isatty(),
+        builder=builder,
     )
 
 

@@ -11,7 +11,6 @@ Prose and captions execute nothing.
 import ast
 import hashlib
 import os
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache, partialmethod
@@ -39,14 +38,7 @@ from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT
 MOST_KERNELS = 4  # at a time: each needs up to 2 GB of memory
 FAILED: dict[str, ExecutionResult] = {}  # in this build, by page
 
-DOCUMENTED = (
-    ast.Module,
-    ast.ClassDef,
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-)  # what has a docstring
-
-
+DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef  # what has a docstring
 PARSING = threading.Lock()  # in two threads at once, Python 3.11 fails to
 
 
@@ -105,8 +97,6 @@ def execute_together(app, env, docnames: list[str]) -> None:
     only = app.config.only_chapter
     if only and env.config_status == CONFIG_OK:
         docnames[:] = [name for name in docnames if name == only or name not in env.all_docs]
-    if env.mystnb_config.execution_mode != "cache":
-        return
     with ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_KERNELS)) as pool:
         running = {}
         for page in (page for page in docnames if only in ("", page)):
@@ -147,13 +137,12 @@ def execute(env, page: str, notebook: NotebookNode, kept: JupyterCacheAbstract) 
     try:
         result = single_nb_execution(notebook, str(path.parent), config=ENCRYPTED, **options)
     except DeadKernelError as error:
-        result = ExecutionResult(notebook, str(path.parent), 0, error)
+        result = ExecutionResult(notebook, str(path.parent), 0, error, str(error))
     if result.err is None:
         bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time})
         kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
     else:
         FAILED[page] = result
-        result.exc_string = f"{page.rpartition('/')[2]}, {what_failed(notebook, result.err)}"
     return result.time
 
 
@@ -176,22 +165,14 @@ def keep(name: str, cells: list[tuple], book: Path = BOOK) -> None:
     kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 
 
-def what_failed(notebook, error: Exception) -> str:
-    """The cell that was begun last, and in one line what happened in it."""
-    begun = [n for n, cell in enumerate(code_cells(notebook), 1) if cell.execution_count]
-    said = f"{error.ename}: {error.evalue}" if hasattr(error, "ename") else str(error)
-    return f"code cell {max(begun, default=1)}: {said.partition(chr(10))[0]}"
-
-
 def choose_cache(app, page: str, content: list[str]) -> None:
     """Let MyST-NB find what has been executed; it executes nothing by itself."""
-    place = {"execution_cache_path": str(folder(app, page))}
-    place["execution_mode"] = app.config.nb_execution_mode
-    if app.config.only_chapter in ("", page) or folder(app, page).exists():
+    known = app.config.only_chapter in ("", page) or folder(app, page).exists()
+    if known:
         NbMetadataCollector.set_doc_data(app.env, page, "key", key(page))
-    else:
-        place["execution_mode"] = "off"
-    app.env.mystnb_config = app.env.mystnb_config.copy(**place)
+    app.env.mystnb_config = app.env.mystnb_config.copy(
+        execution_cache_path=str(folder(app, page)), execution_mode="cache" if known else "off"
+    )
 
     def recall(notebook, **options) -> ExecutionResult:
         notebook.cells = FAILED[page].nb.cells
@@ -200,21 +181,13 @@ def choose_cache(app, page: str, content: list[str]) -> None:
     execute_module.single_nb_execution = recall
 
 
-def say_why(app, exception) -> None:
-    """Let the cause of a failure be what is read last."""
-    for result in FAILED.values():
-        print(f"Failed: {result.exc_string}", file=sys.stderr)
-
-
 @cache
 def hash_code_and_tags() -> None:
     """Of the metadata of a cell, let its tags count for the cache, and not its caption."""
-    hashed, merged = (
-        JupyterCacheBase.create_hashed_notebook,
-        JupyterCacheBase.merge_match_into_notebook,
-    )
-    JupyterCacheBase.create_hashed_notebook = partialmethod(hashed, cell_metadata=("tags",))
-    JupyterCacheBase.merge_match_into_notebook = partialmethod(merged, cell_meta=())
+    base = JupyterCacheBase
+    hashed, merged = base.create_hashed_notebook, base.merge_match_into_notebook
+    base.create_hashed_notebook = partialmethod(hashed, cell_metadata=("tags",))
+    base.merge_match_into_notebook = partialmethod(merged, cell_meta=())
 
 
 def setup(app) -> dict:
@@ -226,5 +199,4 @@ def setup(app) -> dict:
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", execute_together)
     app.connect("source-read", choose_cache)
-    app.connect("build-finished", say_why, priority=950)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,8 +1,7 @@
 """Sphinx extension: figures with controls, drawn in the page by book/_static/interactive.
 
-`{interactive} name` makes the place of a figure, with its caption as content, numbered if it has a
-`:name:`; those of `RECORDED` get their numbers from `figure_data`. Only pages that have such a
-figure load its script.
+`{interactive} name` makes the place of a numbered figure; those of `RECORDED` get their numbers
+from `figure_data`. Only pages that have such a figure load its script.
 """
 
 import re
@@ -26,10 +25,7 @@ def recorded(name: str):
 
 
 class InteractiveDirective(Directive):
-    """`{interactive} name`, with the caption as content.
-
-    With `:name:` it is numbered and can be referred to; its caption is then one paragraph.
-    """
+    """`{interactive} name`, with a `:name:` and with the caption, one paragraph, as content."""
 
     required_arguments = 1
     has_content = True
@@ -37,31 +33,17 @@ class InteractiveDirective(Directive):
 
     def run(self) -> list[nodes.Node]:
         """Return the place and its caption."""
-        try:
-            html = markup(self.arguments[0], recorded(self.arguments[0]))
-        except ValueError as error:
-            raise self.error(str(error)) from error
-        caption = nodes.container(classes=["interactive-caption"])
-        self.state.nested_parse(self.content, self.content_offset, caption)
-        place = nodes.raw("", html, format="html")
-        if "name" not in self.options:
-            return [place, caption]
-        if len(caption) != 1:
-            raise self.error("a numbered figure has a caption of one paragraph")
-        figure = nodes.figure("", place, nodes.caption("", "", *caption[0].children))
+        place = nodes.raw("", markup(self.arguments[0], recorded(self.arguments[0])), format="html")
+        content = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, content)
+        figure = nodes.figure("", place, nodes.caption("", "", *content[0].children))
         self.add_name(figure)
         return [figure]
 
 
-def figures_of(doctree: nodes.document | None) -> list[str]:
-    """Names of the figures in a page."""
-    raw = doctree.findall(nodes.raw) if doctree else []
-    return sorted({name for node in raw for name in PLACE.findall(node.astext())})
-
-
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Load the style and the scripts of the page's figures, and nothing on other pages."""
-    names = figures_of(doctree)
+    names = sorted(set(PLACE.findall(context.get("body", ""))))
     if names:
         app.add_css_file("interactive/interactive.css")
         for name in (*SHARED, *names):

@@ -9,7 +9,7 @@ id is what its chapter recorded, {null} what it recorded beside it for a claim w
 
 `{ledger}` lists each claim of claims.yml; `{ref}` finds its row as `claim-<id>`. `{counts}` counts
 the claims, by whose they are and by verdict, and `{headlines}` shows some of them in short. A claim
-without a value, a stale value or a value for an unknown claim is a warning.
+without a value or a value for an unknown claim is a warning.
 
 What depends on recorded values is a place while pages are read, and filled when they are written.
 """
@@ -39,6 +39,7 @@ from mdsgdln_book.claims import (
 )
 
 logger = logging.getLogger(__name__)
+LEDGER = "book/ledger"  # the page
 HEAD = ["claim", "about", "source", "chapter", "bound", "measured", "verdict"]
 OTHER_KINDS = ("superseded", "retired", "missing")  # of a claim without a verdict that counts
 CLASSES = {text: name for name, text in MISSED.items()}  # of rows; other kinds are their own
@@ -49,11 +50,6 @@ NAMES = {TICK: "holds", TILDE: "partly", CROSS: "fails", OPEN: "open"}
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NULL = re.compile(r", null (\S+?)(?:,|$)")  # in the text of a recorded value
 Values = dict[str, dict | None]
-
-
-def all_claims(config) -> dict[str, Claim]:
-    """The claims of this book."""
-    return read_claims(Path(config.ledger_claims or CLAIMS_FILE))
 
 
 # Values ------------------------------------------------------------------------------------------
@@ -81,8 +77,6 @@ def pick_value(claim: Claim, values: list[tuple[str, dict]]) -> tuple[dict | Non
         return None, f"claim {claim.id} is recorded outside its chapter {claim.chapter!r}"
     if not own:
         return None, f"claim {claim.id} has no measured value" if claim.stands else None
-    if own[0]["entry"] != claim.entry:
-        return None, f"claim {claim.id} has a stale value"
     return own[0], None
 
 
@@ -105,9 +99,9 @@ def kind_of(claim: Claim, value: dict | None) -> str:
 
 def check(app, env) -> None:
     """Every claim has a value, and every value a claim; not where one page alone is built."""
-    if env.config.ledger_document in env.all_docs and not getattr(env.config, "only_chapter", ""):
-        for problem in pick_values(all_claims(env.config), recorded_values(env))[1]:
-            logger.warning("%s", problem, location=env.config.ledger_document)
+    if not env.config.only_chapter:
+        for problem in pick_values(read_claims(), recorded_values(env))[1]:
+            logger.warning("%s", problem, location=LEDGER)
 
 
 # While pages are read ----------------------------------------------------------------------------
@@ -122,7 +116,7 @@ class Role(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Leave a place."""
-        claim = all_claims(self.config).get(self.text)
+        claim = read_claims().get(self.text)
         wrong = None
         if claim is None or (self.name in ("claim", "measured", "null") and not claim.stands):
             wrong = f"no claim {self.text} that stands"
@@ -162,14 +156,14 @@ class Ledger(SphinxDirective):
 
     def parse(self, text: str) -> nodes.container:
         """Markdown as nodes; the page is read again when claims have changed."""
-        self.env.note_dependency(self.config.ledger_claims or str(CLAIMS_FILE))
+        self.env.note_dependency(str(CLAIMS_FILE))
         box = nodes.container(classes=[self.name])
         self.state.nested_parse(StringList(text.splitlines(), ""), self.content_offset, box)
         return box
 
     def run(self) -> list[nodes.Node]:
         """Give each claim's row an anchor that other pages can refer to."""
-        claims = all_claims(self.config)
+        claims = read_claims()
         box = self.parse(markdown_table(HEAD, map(claim_cells, claims.values())))
         (body,) = box.findall(nodes.tbody)
         for row, id in zip(body.children, claims, strict=True):
@@ -187,7 +181,7 @@ class Headlines(Ledger):
 
     def run(self) -> list[nodes.Node]:
         """Return a table, its values places."""
-        claims, rows = all_claims(self.config), []
+        claims, rows = read_claims(), []
         for id in filter(None, map(str.strip, self.content)):
             if claim := claims.get(id):
                 source = f"{claim.statement} ({{ref}}`{claim.source} <claim-{id}>`)"
@@ -271,11 +265,11 @@ class Fill(SphinxPostTransform):
     default_priority = 5
 
     def run(self, **options) -> None:
-        """Fill them; marks and links are left out where a page is not HTML."""
+        """Fill them."""
         places = list(self.document.findall(Place))
         if not places:
             return
-        claims = all_claims(self.config)
+        claims = read_claims()
         values, _ = pick_values(claims, recorded_values(self.env))
         for row in self.document.findall(lambda node: isinstance(node, nodes.row)):
             if (id := row.attributes.pop("claim", None)) in claims:
@@ -294,16 +288,14 @@ class Fill(SphinxPostTransform):
             value = values[claim.id]
             if place["role"] not in ("claim", "decided"):
                 place.replace_self(nodes.Text(text_of(place["role"], claim, value)))
-            elif self.app.builder.format == "html":
+            else:
                 link = self.mark if place["role"] == "claim" else self.link
                 place.replace_self(nodes.raw("", link(claim, value), format="html"))
-            else:
-                place.replace_self([])
 
     def row_of(self, claim: Claim) -> str:
         """The address of a claim's row."""
-        uri = self.app.builder.get_relative_uri(self.env.docname, self.config.ledger_document)
-        return f"{uri}#claim-{claim.id}"
+        page = self.app.builder.get_relative_uri(self.env.docname, LEDGER).partition("#")[0]
+        return f"{page}#claim-{claim.id}"
 
     def mark(self, claim: Claim, value: dict | None) -> str:
         """The symbol, which leads to the claim's row, and the lines of its preview."""
@@ -323,26 +315,18 @@ class Fill(SphinxPostTransform):
 
 
 def written_anew(app, env) -> list[str]:
-    """The pages that tell of claims of all chapters, where some value is not what it was."""
-    values, problems = pick_values(all_claims(app.config), recorded_values(env))
-    if not problems and getattr(env, "ledger_values", None) == values:
-        return []
-    env.ledger_values = None if problems else values
-    pages = (app.config.root_doc, app.config.ledger_document, "book/paper_figures")
-    return [page for page in pages if page in env.all_docs]
+    """The pages that tell of claims of all chapters, whose values may have changed."""
+    return [app.config.root_doc, LEDGER, "book/paper_figures"]
 
 
 def add_filter(app, pagename, templatename, context, doctree) -> None:
     """The ledger's page gets a script that filters its rows."""
-    if pagename == app.config.ledger_document:
-        app.add_css_file("ledger.css")
+    if pagename == LEDGER:
         app.add_js_file("ledger.js", loading_method="defer")
 
 
 def setup(app) -> dict:
     """Register the extension."""
-    app.add_config_value("ledger_claims", "", rebuild="env", types=[str])
-    app.add_config_value("ledger_document", "book/ledger", rebuild="env", types=[str])
     app.add_directive("ledger", Ledger)
     app.add_directive("counts", Counts)
     app.add_directive("headlines", Headlines)
@@ -352,6 +336,8 @@ def setup(app) -> dict:
     app.connect("env-updated", written_anew)
     app.connect("env-check-consistency", check)
     app.connect("html-page-context", add_filter)
+    app.set_html_assets_policy("always")  # a preview may have a formula, the page none
+    app.add_css_file("ledger.css")
     app.add_css_file("preview.css")
     app.add_js_file("preview.js", loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

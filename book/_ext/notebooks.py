@@ -166,7 +166,7 @@ def remote_buttons(address: str, name: str) -> list[dict]:
 def add_buttons(app, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Offer the notebook of a chapter beside its source, and to run it if that is possible."""
     name = pagename.rpartition("/")[2]
-    if "kernelspec" not in app.env.metadata.get(pagename, {}):
+    if "kernelspec" not in app.env.metadata.get(pagename, {}) or app.builder.name != "html":
         return
     groups = {button.get("label"): button for button in context["header_buttons"]}
     groups["download-buttons"]["buttons"].insert(
@@ -188,7 +188,7 @@ def add_buttons(app, pagename: str, templatename: str, context: dict, doctree) -
 
 def ship_notebooks(app, exception) -> None:
     """Put the notebooks and the packages that they need into the built site."""
-    if exception is None and app.builder.format == "html":
+    if exception is None and app.builder.name == "html":
         folder = Path(app.outdir) / "notebooks"
         write_notebooks(folder)
         write_wheels(folder)

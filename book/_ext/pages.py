@@ -1,8 +1,8 @@
 """Sphinx extension: built pages, repaired for readers who use no mouse, no eyes or a small screen.
 
 Themes leave things behind that a page checker finds: the same id twice, names that do not say what
-is seen, lists that are none. `repair(root)` mends them in the HTML, gives every figure its size,
-leaves out what no reader fetches, and changes nothing when it is run again.
+is seen, lists that are none. `repair` mends them in the HTML, gives every figure its size,
+and changes nothing when it is run again.
 """
 
 import re
@@ -12,15 +12,10 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 from docutils import nodes
 
-from _ext.api import link_names, public_names
+from _ext.api import link_names
 
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
-SVG_SIDE = re.compile(r'\b(width|height)="([\d.]+)pt"')
-DRAWN_SIZE = re.compile(r'<svg[^>]*?\bwidth="(\d+)"[^>]*?\bheight="(\d+)"')
-PATH = re.compile(r'(?<= d=")[^"]+')
-DIGITS = re.compile(r"(\.\d\d)\d+")
-# Maps of scripts, translations, and icons as scripts: the style sheet has them as a font.
-UNREAD = ("_static/**/*.map", "_static/locales/**/*", "_static/vendor/fontawesome/**/js/*")
+SIDE = re.compile(r'\b(?:width|height)="([\d.]+)pt"')
 # Pages of version 1.0 that another one has taken in, whose addresses lead there.
 TAKEN_IN = {
     "alignment": "deep_linear",
@@ -41,58 +36,33 @@ LEADING = """<!DOCTYPE html>
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
 
 
-def repair(root: Path) -> None:
-    """Mend every figure of the built site, and every page written since this was last done."""
+def repair(root: Path, names: set[str]) -> None:
+    """Mend every page of the built site written since this was last done.
+
+    In code, the names of the package lead to their documentation.
+    """
     done = root / ".repaired"
     since = done.stat().st_mtime_ns if done.exists() else 0
     since *= Path(__file__).stat().st_mtime_ns < since  # newer than a page, it is mended again
-    sizes = {}
-    for path in sorted((root / "_images").glob("*.svg")):
-        svg = shorten(enlarge(path.read_text(encoding="utf8")))
-        rewrite(path, svg)
-        sizes[path.name] = DRAWN_SIZE.search(svg).groups()
-    names = public_names(root)
-    for path in sorted(root.rglob("*.html")):
+    drawn = (root / "_images").glob("*.svg")
+    sizes = {path.name: size(path.read_text(encoding="utf8")) for path in drawn}
+    for path in root.rglob("*.html"):
         if "_static" not in path.relative_to(root).parts and path.stat().st_mtime_ns > since:
-            html = path.read_text(encoding="utf8")
-            page = repaired_page(html, sizes)
-            rewrite(path, link_names(page, names))
-    for path in (path for pattern in UNREAD for path in root.glob(pattern)):
-        if path.is_file():
-            path.unlink()
+            page = repaired_page(path.read_text(encoding="utf8"), sizes)
+            path.write_text(link_names(page, names), encoding="utf8")
     done.touch()
 
 
-def rewrite(path: Path, text: str) -> None:
-    """Write a file if its text has changed."""
-    if text != path.read_text(encoding="utf8"):
-        path.write_text(text, encoding="utf8")
+def size(svg: str) -> list[str]:
+    """Width and height of a figure in pixels; matplotlib's, in points, are too small for a page.
 
-
-def enlarge(svg: str) -> str:
-    """The figure in pixels; matplotlib measures it in points, and too small for a page.
-
-    >>> enlarge('<svg width="72pt" height="36pt" id="72pt">')
-    '<svg width="150" height="75" id="72pt">'
+    >>> size('<svg width="72pt" height="36pt" id="72pt">')
+    ['150', '75']
     """
-    start = svg.find("<svg")
-    end = svg.find(">", start)
-    head = SVG_SIDE.sub(
-        lambda match: f'{match[1]}="{round(float(match[2]) * PIXELS_PER_POINT)}"', svg[start:end]
-    )
-    return svg[:start] + head + svg[end:]
+    return [str(round(float(side) * PIXELS_PER_POINT)) for side in SIDE.findall(svg)[:2]]
 
 
-def shorten(svg: str) -> str:
-    """The figure with its curves to a hundredth of a point, which nobody sees.
-
-    >>> shorten('<path d="M 1.23456 0.5 \\nL 2 3.999 \\n" transform="scale(0.015625)"/>')
-    '<path d="M 1.23 0.5 L 2 3.99 " transform="scale(0.015625)"/>'
-    """
-    return PATH.sub(lambda path: DIGITS.sub(r"\1", path[0]).replace(" \n", " "), svg)
-
-
-def repaired_page(html: str, sizes: dict[str, tuple[str, str]]) -> str:
+def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
     """The page, mended; sizes in pixels of the figures by the names of their files."""
     page = BeautifulSoup(html, "html.parser")
     for mend in MENDS:
@@ -133,12 +103,6 @@ def bibliography(page: BeautifulSoup) -> None:
         del node["role"]
 
 
-def index_tables(page: BeautifulSoup) -> None:
-    """Say that the tables of an index are layout."""
-    for table in page.find_all("table", class_="indextable"):
-        table["role"] = "presentation"
-
-
 def table_heads(page: BeautifulSoup) -> None:
     """Put the names of a data frame's index into its first row, and that of its columns above it.
 
@@ -167,7 +131,7 @@ def notebook_links(page: BeautifulSoup) -> None:
             del link["target"]
 
 
-def figures(page: BeautifulSoup, sizes: dict[str, tuple[str, str]]) -> None:
+def figures(page: BeautifulSoup, sizes: dict[str, list[str]]) -> None:
     """Reserve the room that a computed figure takes.
 
     The style sheet keeps its text readable on a phone.
@@ -204,31 +168,27 @@ def icons(page: BeautifulSoup) -> None:
         script.decompose()
 
 
-def redirection(page: BeautifulSoup) -> None:
-    """Let a page that only leads on ask for no icon: leading on would break the request off."""
-    refresh = page.find("meta", attrs={"http-equiv": "Refresh"})
-    if refresh is not None and page.find("link", rel="icon") is None:
-        refresh.insert_after(page.new_tag("link", rel="icon", href="data:,"))
-
-
 MENDS = (
     unique_ids,
     names_as_seen,
     landmarks,
     bibliography,
-    index_tables,
     table_heads,
     notebook_links,
     icons,
-    redirection,
 )
 
 
 def repair_site(app, exception) -> None:
     """Mend the site that was built."""
-    if exception is None and app.builder.format == "html":
+    if exception is None:
         lead_on(Path(app.outdir) / "book")
-        repair(Path(app.outdir))
+        repair(Path(app.outdir), set(app.env.get_domain("py").objects))
+
+
+def use_html_handlers(app) -> None:
+    """Let a page of all pages be written as these are; some extensions have other handlers."""
+    app.registry.translation_handlers.pop("singlehtml", None)
 
 
 def lead_on(folder: Path) -> None:
@@ -262,6 +222,7 @@ def add_line(app, pagename: str, templatename: str, context: dict, doctree) -> N
 
 def setup(app) -> dict:
     """Register the extension."""
+    app.connect("builder-inited", use_html_handlers)
     app.connect("html-page-context", add_line)
     # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
     app.connect("build-finished", repair_site, priority=900)

@@ -1,52 +1,29 @@
-// Boxes that scroll sideways can be reached, and moved, from the keyboard.
+// Boxes that scroll can be reached, and moved, from the keyboard.
 (() => {
-  const boxes = {
-    "mjx-container[display='true']": "formula",
-    "div.math": "formula",
-    ".pst-scrollable-table-container": "table",
-    "div.cell_output": "output",
-    "div.text_html": "table",
-    "pre": "code",
-  };
+  const BOXES = "main :is(mjx-container[display='true'], div.math, div.cell_output, div.text_html, "
+    + ".pst-scrollable-table-container, pre)";
 
-  function mark(box, name) {
-    const style = getComputedStyle(box);
-    const scrolls =
-      (box.scrollWidth > box.clientWidth && /auto|scroll/.test(style.overflowX)) ||
-      (box.scrollHeight > box.clientHeight && /auto|scroll/.test(style.overflowY));
-    if (scrolls) {
-      box.tabIndex = 0;
-      box.setAttribute("role", "region");
-      box.setAttribute("aria-label", name);
-      box.dataset.reachable = "";
-    } else if ("reachable" in box.dataset) {
-      for (const attribute of ["tabindex", "role", "aria-label", "data-reachable"]) {
-        box.removeAttribute(attribute);
+  function mark() {
+    document.querySelectorAll(BOXES).forEach((box, index) => {
+      const { overflowX, overflowY } = getComputedStyle(box);
+      if ((box.scrollWidth > box.clientWidth && /auto|scroll/.test(overflowX))
+        || (box.scrollHeight > box.clientHeight && /auto|scroll/.test(overflowY))) {
+        box.tabIndex = 0;
+        box.setAttribute("role", "region");
+        box.setAttribute("aria-label", `Wide content ${index + 1}`);
       }
-    }
-  }
-
-  function markAll() {
-    for (const [selector, kind] of Object.entries(boxes)) {
-      document.querySelectorAll(`main ${selector}`).forEach((box, index) => {
-        mark(box, `Wide ${kind} ${index + 1}`);
-      });
-    }
+    });
   }
 
   let waiting = 0;
-  function markSoon() {
+  function soon() {
     clearTimeout(waiting);
-    waiting = setTimeout(markAll, 100);
+    waiting = setTimeout(mark, 100);
   }
-
-  window.addEventListener("load", () => {
-    markAll();
-    window.MathJax?.startup?.promise?.then(markAll);
-  });
-  window.addEventListener("resize", markSoon);
-  document.addEventListener("toggle", markSoon, true);
-  document.addEventListener("click", markSoon);
+  window.addEventListener("load", () => window.MathJax.startup.promise.then(mark));
+  window.addEventListener("resize", soon);
+  document.addEventListener("toggle", soon, true);
+  document.addEventListener("click", soon);
 })();
 
 // How a page is cited ends with the address at which it is read.

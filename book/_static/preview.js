@@ -7,9 +7,6 @@
   card.setAttribute("role", "tooltip");
   card.hidden = true;
   const pages = new Map([[location.pathname, document]]);
-  const mathjax = new URL("mathjax/tex-chtml-full.js", document.currentScript.src);
-  const options = { enableMenu: false, processHtmlClass: "tex2jax_process|mathjax_process|math" };
-  let loading = null;
   let shown = null;
   let waiting = 0;
 
@@ -65,22 +62,6 @@
     card.style.top = `${above ? at.top - height - 6 : at.bottom + 6}px`;
   }
 
-  // A page without formulas loads MathJax when a card has one.
-  async function typeset() {
-    if (!window.MathJax?.startup && !loading) {
-      window.MathJax ??= { options };
-      loading = new Promise((resolve) => {
-        const script = document.createElement("script");
-        script.src = mathjax;
-        script.addEventListener("load", resolve);
-        document.head.append(script);
-      });
-    }
-    await loading;
-    await window.MathJax.startup.promise;
-    await window.MathJax.typesetPromise([card]);
-  }
-
   async function show(link) {
     let content = [];
     try {
@@ -93,7 +74,7 @@
     card.hidden = false;
     place(link);
     link.setAttribute("aria-describedby", card.id);
-    if (/\\[([]/.test(card.textContent)) await typeset();
+    if (/\\[([]/.test(card.textContent)) await MathJax.typesetPromise?.([card]);
     if (shown === link) place(link);
   }
 

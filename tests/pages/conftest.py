@@ -1,6 +1,5 @@
 """The built site, served on this machine, and a browser that reaches nothing else."""
 
-import shutil
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -9,9 +8,9 @@ import pytest
 from built import ROOT
 from playwright.sync_api import sync_playwright
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+from _ext import pdf
+
 SAID = ("error", "warning")  # on the console, what is a problem
-OFFLINE = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--no-sandbox"]
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -34,11 +33,9 @@ def address():
 @pytest.fixture(scope="session")
 def browser():
     """The system's browser, without a window and without a network."""
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        pytest.fail(f"no browser: one of {', '.join(BROWSERS)} must be on the path")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=OFFLINE)
+        path = pdf.browser_path()
+        browser = playwright.chromium.launch(executable_path=path, args=pdf.OFFLINE)
         yield browser
         browser.close()
 

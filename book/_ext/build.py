@@ -24,7 +24,7 @@ def build(chapter: str = "", builder: str = "html") -> bool:
         "nitpicky": True,
         "only_chapter": f"book/{chapter}" if chapter else "",
     }
-    return not build_sphinx(
+    failed = build_sphinx(
         ROOT,
         ROOT / "_build" / builder,
         path_config=ROOT / "_config.yml",
@@ -36,6 +36,11 @@ def build(chapter: str = "", builder: str = "html") -> bool:
         quiet=not sys.stdout.isatty(),
         builder=builder,
     )
+    if (
+        failed and not chapter
+    ):  # pages are read anew, so that no warning is lost; chapters stay executed
+        shutil.rmtree(ROOT / "_build/.doctrees", ignore_errors=True)
+    return not failed
 
 
 def main(chapter: str = "") -> int:
@@ -47,8 +52,6 @@ def main(chapter: str = "") -> int:
     if good:
         page = SITE / (f"book/{chapter}.html" if chapter else "index.html")
         print(f"Open {page.relative_to(ROOT)}, or run 'make serve'.")
-    elif not chapter:  # the pages are read anew, so that no warning is lost; chapters stay executed
-        shutil.rmtree(ROOT / "_build/.doctrees", ignore_errors=True)
     return 0 if good else 1
 
 

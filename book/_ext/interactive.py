@@ -33,9 +33,11 @@ class InteractiveDirective(Directive):
 
     def run(self) -> list[nodes.Node]:
         """Return the place and its caption."""
-        place = nodes.raw("", markup(self.arguments[0], recorded(self.arguments[0])), format="html")
         content = nodes.Element()
         self.state.nested_parse(self.content, self.content_offset, content)
+        if len(content) != 1:
+            raise self.error(f"caption: expected one paragraph, got {len(content)}")
+        place = nodes.raw("", markup(self.arguments[0], recorded(self.arguments[0])), format="html")
         figure = nodes.figure("", place, nodes.caption("", "", *content[0].children))
         self.add_name(figure)
         return [figure]

@@ -81,6 +81,7 @@ def print_pdf(source: Path, target: Path) -> list[str]:
 
 def main(target: Path) -> int:
     """Print the book; 1 if that is not possible without a complaint."""
+    browser_path()
     if not build(builder="singlehtml"):
         return 1
     folder = ROOT / "_build/singlehtml"

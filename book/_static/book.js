@@ -6,11 +6,12 @@
   function mark() {
     document.querySelectorAll(BOXES).forEach((box, index) => {
       const { overflowX, overflowY } = getComputedStyle(box);
-      if ((box.scrollWidth > box.clientWidth && /auto|scroll/.test(overflowX))
-        || (box.scrollHeight > box.clientHeight && /auto|scroll/.test(overflowY))) {
-        box.tabIndex = 0;
-        box.setAttribute("role", "region");
-        box.setAttribute("aria-label", `Wide content ${index + 1}`);
+      const scrolls = (box.scrollWidth > box.clientWidth && /auto|scroll/.test(overflowX))
+        || (box.scrollHeight > box.clientHeight && /auto|scroll/.test(overflowY));
+      const name = `Wide content ${index + 1}`;
+      for (const [key, value] of Object.entries({ tabindex: 0, role: "region", "aria-label": name })) {
+        if (scrolls) box.setAttribute(key, value);
+        else box.removeAttribute(key);
       }
     });
   }
@@ -20,7 +21,10 @@
     clearTimeout(waiting);
     waiting = setTimeout(mark, 100);
   }
-  window.addEventListener("load", () => window.MathJax.startup.promise.then(mark));
+  window.addEventListener("load", () => {
+    mark();
+    window.MathJax?.startup?.promise?.then(mark);
+  });
   window.addEventListener("resize", soon);
   document.addEventListener("toggle", soon, true);
   document.addEventListener("click", soon);

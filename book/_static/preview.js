@@ -74,7 +74,10 @@
     card.hidden = false;
     place(link);
     link.setAttribute("aria-describedby", card.id);
-    if (/\\[([]/.test(card.textContent)) await MathJax.typesetPromise?.([card]);
+    if (/\\[([]/.test(card.textContent)) {
+      await window.MathJax?.startup?.promise;
+      await window.MathJax?.typesetPromise?.([card]);
+    }
     if (shown === link) place(link);
   }
 

@@ -26,14 +26,15 @@ class Table:
     Attributes:
         experiment: takes a setting's values by name and returns {name: number or array}.
         settings: the runs, as from ``sweeps.grid``.
-        row: number of the run that the tests repeat, which is cheap and survives other processors.
+        repeated: numbers of the runs that the tests repeat, one for each kind of run: cheap ones
+            that survive other processors.
         available: whether the data that the runs read are on this machine; where they are not, the
             table is neither filled nor recomputed.
     """
 
     experiment: Callable[..., Mapping]
     settings: list[dict]
-    row: int = 0
+    repeated: tuple[int, ...] = (0,)
     available: Callable[[], bool] = lambda: True
 
     def rows(self, path: Path) -> list[dict | None]:

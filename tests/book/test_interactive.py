@@ -484,6 +484,20 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
         assert far[faster] < min(far[slower], 0.15), setting
 
 
+def test_clusters_on_the_page_are_those_of_the_table():
+    data, table = figure_data.clusters(), tables.load("finding_gates")
+    assert data["numbers"] == list(range(2, 13))
+    assert [task["name"] for task in data["tasks"]] == list(table["case"].unique())
+    for task in data["tasks"]:
+        runs = table[table["case"] == task["name"]]
+        assert task["found"]["gates"] == runs["pathways"].tolist()
+        two = np.mean([run[0] for run in runs["plain_output"]])
+        for shown, column, unit in (("output", "output", two), ("loss", "deviation", 1)):
+            plain = np.stack(list(runs[f"plain_{column}"]))
+            assert_allclose(task[shown], plain / unit, atol=6e-5)
+            assert_allclose(task["found"][shown], runs[column] / unit, atol=6e-5)
+
+
 def test_routes_on_the_page(monkeypatch):
     """They are small; their errors, their frames, and what the chapter says of them."""
     every_run = cache(routes.every_run)

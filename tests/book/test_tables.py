@@ -1,13 +1,12 @@
 """Tables are whole; a row of each is what the code as it is computes; everything is reproduced."""
 
-import os
-import subprocess
 import sys
 import warnings
 from dataclasses import replace
 from functools import cache, partial
 
 import jax
+import nbformat
 import numpy as np
 import pytest
 from bad_input import BAD_INPUT
@@ -16,24 +15,23 @@ from threadpoolctl import threadpool_limits
 from _ext import reproduction
 from mdsgdln import sweeps, theory
 from mdsgdln_book import tables
-from mdsgdln_book.places import ELSEWHERE
 from mdsgdln_book.tables import Table
 
-AVAILABLE = [name for name, table in tables.every().items() if table.available()]
+AVAILABLE = {name: table for name, table in tables.every().items() if table.available()}
+REPEATED = [(name, number) for name, table in AVAILABLE.items() for number in table.repeated]
 NEARLY = 0.005  # of the largest entry of a result: so far other processors may differ
 
 
 rows = cache(tables.rows)  # each file is read once
 
 
-def stored(name):
-    return rows(name)[tables.find(name).row]["results"]
+def stored(name, number):
+    return rows(name)[number]["results"]
 
 
-def row(name):
-    """The results of the row that is repeated, as they come out now."""
-    table = tables.find(name)
-    setting = table.settings[table.row]
+def row(name, number):
+    """The results of a row as they come out now."""
+    setting = tables.find(name).settings[number]
     with threadpool_limits(1), warnings.catch_warnings():  # of BLAS; warnings are a table's own
         warnings.simplefilter("ignore")
         run = partial(reproduction.run, name)
@@ -66,10 +64,10 @@ def test_a_table_is_whole(name):
     assert all(row["failed"] == "" for row in rows(name))
 
 
-@pytest.mark.parametrize("name", AVAILABLE)
-def test_a_fixed_row_is_reproduced(name):
+@pytest.mark.parametrize(("name", "number"), REPEATED)
+def test_a_fixed_row_is_reproduced(name, number):
     with jax.numpy_rank_promotion("allow"):  # as for readers
-        old, now = stored(name), row(name)
+        old, now = stored(name, number), row(name, number)
     assert not (found := list(differing(old, now))), "\n".join(found)
 
 
@@ -79,9 +77,9 @@ def test_a_theory_off_by_one_percent_is_seen(monkeypatch):
         for attribute, value in list(vars(module).items()):
             if value is right:
                 monkeypatch.setattr(module, attribute, lambda *args: 1.01 * right(*args))
+    fixed = "assumptions_starts", *tables.find("assumptions_starts").repeated
     with jax.numpy_rank_promotion("allow"):  # as for readers
-        now = row("assumptions_starts")
-    assert "closed: was" in "\n".join(differing(stored("assumptions_starts"), now))
+        assert "closed: was" in "\n".join(differing(stored(*fixed), row(*fixed)))
 
 
 # How tables are filled and recomputed, on a small one --------------------------------------------
@@ -153,8 +151,14 @@ def test_a_bad_table_is_named():
         reproduction.main(["all", "--tables", "no_such_table"])
 
 
-def test_what_is_recomputed_is_read_from_its_folder(tmp_path):
-    code = "from mdsgdln_book import tables; print(tables.file_of('xor_seeds'))"
-    here = os.environ | {ELSEWHERE: str(tmp_path)}
-    found = subprocess.run([sys.executable, "-c", code], env=here, capture_output=True, text=True)
-    assert found.stdout.strip() == str(tmp_path / "xor_seeds.jsonl")
+@pytest.mark.parametrize(("number", "said"), [("1", ""), ("2", "Cell outputs differ")])
+def test_a_chapter_on_other_numbers_differs_from_its_reference(tmp_path, monkeypatch, number, said):
+    """As after a change of an experiment."""
+    source = "from mdsgdln_book import tables\nprint(tables.file_of('toy').read_text())"
+    output = nbformat.v4.new_output("stream", name="stdout", text="1\n")
+    cell = nbformat.v4.new_code_cell(source, outputs=[output])
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "toy.ipynb")
+    (tmp_path / "toy.jsonl").write_text(number)
+    monkeypatch.setattr(reproduction, "REFERENCES", tmp_path)
+    found = reproduction.compare(tmp_path, "toy")
+    assert bool(found) == bool(said) and said in found

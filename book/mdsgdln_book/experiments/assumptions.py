@@ -171,7 +171,7 @@ TABLES = {
             strength=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95],
             seed=range(20),
         ),
-        row=60,
+        repeated=(60, 260),
     ),
     "assumptions_starts": Table(
         large_starts,
@@ -180,6 +180,6 @@ TABLES = {
             size=[1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0],
             seed=range(10),
         ),
-        row=145,
+        repeated=(145,),
     ),
 }

@@ -50,6 +50,8 @@ def test_losses(maps):
 
 TABLES = {
     "assumptions_noise": Table(
-        experiment, sweeps.grid(noise=[0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0], seed=range(20)), row=120
+        experiment,
+        sweeps.grid(noise=[0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0], seed=range(20)),
+        repeated=(120,),
     )
 }

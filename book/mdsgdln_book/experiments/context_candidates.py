@@ -133,7 +133,9 @@ def first_gates_kept(case: str, seed: int) -> dict:
 TABLES = {
     "context_candidates": Table(candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5))),
     "other_candidates": Table(
-        of_other, sweeps.grid(network=list(OTHERS), case=list(STRUCTURES)[:2], seed=range(3)), row=5
+        of_other,
+        sweeps.grid(network=list(OTHERS), case=list(STRUCTURES)[:2], seed=range(3)),
+        repeated=(5, 11),
     ),
     "scaled_pathways": Table(
         scaled_pathways, sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2])

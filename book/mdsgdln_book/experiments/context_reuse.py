@@ -67,6 +67,6 @@ TABLES = {
     "context_reuse": Table(
         experiment,
         sweeps.grid(contexts=[3, 4, 5, 6], hidden_layers=[1, 2], seed=range(10, 15)),
-        row=4,
+        repeated=(4,),
     )
 }

@@ -66,6 +66,6 @@ TABLES = {
     "depth_reuse": Table(
         experiment,
         sweeps.grid(structures=list(two_hidden.TASKS), hidden_layers=[1, 2, 3], seed=range(10, 15)),
-        row=4,
+        repeated=(4,),
     )
 }

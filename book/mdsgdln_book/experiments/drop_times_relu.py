@@ -137,6 +137,6 @@ TABLES = {
             for width, scales in SCALES.items()
             for scale in scales
         ],
-        row=7,
+        repeated=(7,),
     ),
 }

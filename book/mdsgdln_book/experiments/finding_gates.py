@@ -196,11 +196,13 @@ def as_drawn(case: str, seed: int) -> dict:
 
 
 TABLES = {
-    "finding_gates": Table(experiment, sweeps.grid(case=list(CASES), seed=range(5, 10)), row=24),
+    "finding_gates": Table(
+        experiment, sweeps.grid(case=list(CASES), seed=range(5, 10)), repeated=(24,)
+    ),
     "finding_elbow": Table(
         as_drawn,
         sweeps.grid(case=["tree, ring, cross", "4 contexts"], seed=range(20, 25))
         + sweeps.grid(case=["XoR, margin 2"], seed=[20]),  # cheap, the same on all processors
-        row=10,
+        repeated=(10,),
     ),
 }

@@ -143,4 +143,4 @@ def passed(losses: np.ndarray, level: float) -> float:
     return float(after - 1 + (before - level) / (before - losses[after]))
 
 
-TABLES = {"first_drops": Table(drops, sweeps.grid(task=[*KNOWN, *FRESH]), row=40)}
+TABLES = {"first_drops": Table(drops, sweeps.grid(task=[*KNOWN, *FRESH]), repeated=(40,))}

@@ -78,6 +78,6 @@ TABLES = {
         sweeps.grid(
             contexts=[3, 4], structures=["tree", "mixed"], trials=[32, 128], seed=range(50, 60)
         ),
-        row=20,
+        repeated=(20,),
     ),
 }

@@ -27,6 +27,6 @@ TABLES = {
             scale=[1e-5, 1e-4, 1e-3, 1e-2],
             hidden=[32, 128, 512],
         ),
-        row=21,
+        repeated=(21,),
     )
 }

@@ -212,7 +212,7 @@ TABLES = {
             ]
             for setting in sweeps.grid(case=case, contexts=contexts, size=size, how=how, seed=SEEDS)
         ],
-        row=45,
+        repeated=(45,),
     ),
     "letting_go_turned": Table(
         after_turning,

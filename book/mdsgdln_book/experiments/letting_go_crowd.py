@@ -173,6 +173,6 @@ TABLES = {
             ),
             *(task | {"size": "300", "without": "", "seed": 30} for task in DRAWN),
         ],
-        row=19,
+        repeated=(19,),
     )
 }

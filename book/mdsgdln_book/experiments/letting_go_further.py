@@ -71,4 +71,8 @@ def experiment(case: str, seed: int) -> dict:
 
 
 CASES = ["two hidden layers", "digits"]
-TABLES = {"letting_go_further": Table(experiment, sweeps.grid(case=CASES, seed=range(3, 8)), row=5)}
+TABLES = {
+    "letting_go_further": Table(
+        experiment, sweeps.grid(case=CASES, seed=range(3, 8)), repeated=(5,)
+    )
+}

@@ -74,7 +74,7 @@ TABLES = {
             scale=[1e-3, 1e-4, 7e-6],
             seed=range(5),
         ),
-        row=10,
+        repeated=(10,),
     ),
     "prediction_limits": Table(
         at_the_limits,
@@ -83,6 +83,6 @@ TABLES = {
             scale=[1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0],
             seed=range(5),
         ),
-        row=99,
+        repeated=(99,),
     ),
 }

@@ -239,4 +239,4 @@ def compare(task: str) -> dict:
     return results | {"first": jumps[0] / np.log(1 / TINY), "rate": found[0].rate}
 
 
-TABLES = {"other_theories": Table(compare, sweeps.grid(task=TASKS), row=0)}
+TABLES = {"other_theories": Table(compare, sweeps.grid(task=TASKS), repeated=(0,))}

@@ -50,6 +50,8 @@ def experiment(neurons: int, trials: int, seed: int) -> dict:
 
 TABLES = {
     "own_recording": Table(
-        experiment, sweeps.grid(neurons=[25, 50, 100], trials=[1, 2, 5, 10], seed=range(10)), row=19
+        experiment,
+        sweeps.grid(neurons=[25, 50, 100], trials=[1, 2, 5, 10], seed=range(10)),
+        repeated=(19,),
     )
 }

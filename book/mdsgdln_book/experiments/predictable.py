@@ -103,4 +103,4 @@ def trained(network, weights, task, rate: float) -> np.ndarray:
     return losses[: learned[0] + 1] if len(learned) else losses
 
 
-TABLES = {"predictable": Table(outcome, sweeps.grid(seed=range(200)), row=124)}
+TABLES = {"predictable": Table(outcome, sweeps.grid(seed=range(200)), repeated=(124,))}

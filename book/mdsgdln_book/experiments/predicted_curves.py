@@ -108,5 +108,5 @@ def advance(weights, inputs, targets, learning_rate):
 
 
 TABLES = {
-    "predicted_curves": Table(curves, sweeps.grid(task=[*KNOWN, *FRESH]), row=4),
+    "predicted_curves": Table(curves, sweeps.grid(task=[*KNOWN, *FRESH]), repeated=(4,)),
 }

@@ -114,4 +114,4 @@ def shares(task: str) -> dict:
     }
 
 
-TABLES = {"predicted_gates": Table(shares, sweeps.grid(task=[*FEW, *LARGE]), row=32)}
+TABLES = {"predicted_gates": Table(shares, sweeps.grid(task=[*FEW, *LARGE]), repeated=(32,))}

@@ -27,6 +27,8 @@ def experiment(case: str, seed: int) -> dict:
 
 TABLES = {
     "published_gates": Table(
-        experiment, sweeps.grid(case=["3 contexts", "tree, ring, cross"], seed=range(5)), row=9
+        experiment,
+        sweeps.grid(case=["3 contexts", "tree, ring, cross"], seed=range(5)),
+        repeated=(9,),
     )
 }

@@ -207,7 +207,7 @@ TABLES = {
         imitation,
         sweeps.grid(task=["plain"], network=PLAIN, seed=range(5))
         + sweeps.grid(task=["contextual"], network=CONTEXTUAL, seed=range(5)),
-        row=48,
+        repeated=(48,),
     ),
     "real_data_neurons": Table(
         contexts_of_neurons, sweeps.grid(task=["contextual", "named", "same"], seed=range(5))

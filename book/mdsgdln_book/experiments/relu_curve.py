@@ -73,6 +73,8 @@ def driven(task, num_contexts: int, neurons, scale: float, times, rate: float):
 
 TABLES = {
     "relu_curve": Table(
-        experiment, sweeps.grid(contexts=[3, 4, 5], scale=list(NUM_STEPS), seed=range(3)), row=9
+        experiment,
+        sweeps.grid(contexts=[3, 4, 5], scale=list(NUM_STEPS), seed=range(3)),
+        repeated=(9,),
     )
 }

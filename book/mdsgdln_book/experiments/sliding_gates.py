@@ -79,10 +79,10 @@ def law(task: str, scale: float) -> dict:
 
 
 TABLES = {
-    "sliding_descent": Table(against_descent, sweeps.grid(task=KNOWN), row=13),
+    "sliding_descent": Table(against_descent, sweeps.grid(task=KNOWN), repeated=(13,)),
     "sliding_law": Table(
         law,
         sweeps.grid(task=["trees 2", "trees 3", "trees 5", "mixed 3"], scale=[1e-6, 1e-4, 1e-2]),
-        row=11,
+        repeated=(11,),
     ),
 }

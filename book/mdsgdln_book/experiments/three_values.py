@@ -115,6 +115,6 @@ TABLES = {
             # A small network for a short time, which the tests repeat.
             *sweeps.grid(case=["trees"], hidden=[50], scale=[1e-2], num_steps=[1600], seed=[0]),
         ],
-        row=6,
+        repeated=(6,),
     ),
 }

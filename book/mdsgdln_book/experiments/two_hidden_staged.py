@@ -152,6 +152,6 @@ TABLES = {
         + sweeps.grid(structures=["tree, ring, cross"], network=["ReLU", "frozen"], seed=range(10))
         # more ReLU networks: how far one set of them is from another
         + sweeps.grid(structures=list(TASKS), network=["ReLU"], seed=range(10, 15)),
-        row=10,
+        repeated=(10,),
     ),
 }

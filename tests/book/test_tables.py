@@ -156,7 +156,7 @@ def test_a_chapter_on_other_numbers_differs_from_its_reference(tmp_path, monkeyp
     """As after a change of an experiment."""
     source = "from mdsgdln_book import tables\nprint(tables.file_of('toy').read_text())"
     output = nbformat.v4.new_output("stream", name="stdout", text="1\n")
-    cell = nbformat.v4.new_code_cell(source, outputs=[output])
+    cell = nbformat.v4.new_code_cell(source, outputs=[output], execution_count=1)
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "toy.ipynb")
     (tmp_path / "toy.jsonl").write_text(number)
     monkeypatch.setattr(reproduction, "REFERENCES", tmp_path)

@@ -167,7 +167,7 @@ def keep(name: str, cells: list[tuple], book: Path = BOOK) -> None:
 
 def choose_cache(app, page: str, content: list[str]) -> None:
     """Let MyST-NB find what has been executed; it executes nothing by itself."""
-    known = app.config.only_chapter in ("", page) or folder(app, page).exists()
+    known = app.config.only_chapter in ("", page) or has_outputs(app, page)
     if known:
         NbMetadataCollector.set_doc_data(app.env, page, "key", key(page))
     app.env.mystnb_config = app.env.mystnb_config.copy(
@@ -179,6 +179,13 @@ def choose_cache(app, page: str, content: list[str]) -> None:
         return FAILED[page]
 
     execute_module.single_nb_execution = recall
+
+
+def has_outputs(app, page: str) -> bool:
+    """Whether a page has been executed as it stands."""
+    if not folder(app, page).exists() or (notebook := read(app.env, page)) is None:
+        return False
+    return is_kept(get_cache(folder(app, page)), notebook)
 
 
 @cache

@@ -183,7 +183,8 @@ def repair_site(app, exception) -> None:
     """Mend the site that was built."""
     if exception is None:
         lead_on(Path(app.outdir) / "book")
-        repair(Path(app.outdir), set(app.env.get_domain("py").objects))
+        root, names = Path(app.outdir), set(app.env.get_domain("py").objects)
+        repair(root, names if (root / "book/api.html").exists() else set())
 
 
 def use_html_handlers(app) -> None:

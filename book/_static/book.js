@@ -1,7 +1,7 @@
 // Boxes that scroll can be reached, and moved, from the keyboard.
 (() => {
   const BOXES = "main :is(mjx-container[display='true'], div.math, div.cell_output, div.text_html, "
-    + ".pst-scrollable-table-container, pre)";
+    + ".pst-scrollable-table-container, .neuron, pre)";
 
   function mark() {
     document.querySelectorAll(BOXES).forEach((box, index) => {

@@ -1,9 +1,12 @@
 """Several input and output domains, of which some pairs are trained (NRR Figs. 4–7)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Bool
 
 from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
 from mdsgdln.tasks.task import Task
 
 
@@ -32,37 +35,59 @@ def hierarchy() -> Task:
 
 
 def routing(
-    num_domains: int = 7, num_trained: int | None = None, items: Task | None = None
+    num_domains: int = 7,
+    num_trained: int | None = None,
+    items: Task | None = None,
+    input_maps: Sequence[Numbers] | None = None,
+    output_maps: Sequence[Numbers] | None = None,
 ) -> Task:
     """Return the routing task: each item, shown to one input domain, answered by several outputs.
 
     A sample is one item in one input domain, P = M n in domain-major order; the rows of every
     other input domain are zero, and so are the targets of output domains that are not trained with
-    it. All trained outputs of a sample at once have the gradient of one by one, in fewer samples.
+    it. Answering all trained outputs of a sample at once has the gradient of answering them one by
+    one, with Q times fewer samples.
 
     Args:
         num_domains: M.
         num_trained: Q, output domains trained with each input domain; all of them if not given.
         items: the task within a domain; ``hierarchy()`` if not given.
+        input_maps: a matrix (rows, N_in) per input domain, applied to the items' inputs.
+        output_maps: a matrix (rows, N_out) per output domain, applied to their targets.
 
     Returns:
         a task whose ``node_rows`` name ``input 0`` … and ``output 0`` …
 
     Raises:
-        ValueError: Q above M.
+        ValueError: Q above M, or maps of the wrong number or shape.
     """
     trained = trained_routes(num_domains, num_domains if num_trained is None else num_trained)
     items = hierarchy() if items is None else items
     checks.instance("items", items, Task)
+    inputs = _mapped("input_maps", input_maps, np.asarray(items.inputs), num_domains)
+    targets = _mapped("output_maps", output_maps, np.asarray(items.targets), num_domains)
+    domains, shown = range(num_domains), np.eye(num_domains, dtype=bool)
     return Task(
-        np.kron(np.eye(num_domains), items.inputs),
-        np.kron(trained.T, items.targets),
-        _rows("input", num_domains, len(items.inputs))
-        | _rows("output", num_domains, len(items.targets)),
-        [f"input {i}, item {j}" for i in range(num_domains) for j in range(items.num_samples)],
+        np.block([[np.where(shown[i, j], inputs[i], 0) for j in domains] for i in domains]),
+        np.block([[np.where(trained[i, j], targets[j], 0) for i in domains] for j in domains]),
+        _rows("input", inputs) | _rows("output", targets),
+        [f"input {i}, item {item}" for i in domains for item in range(items.num_samples)],
     )
 
 
-def _rows(kind: str, number: int, size: int) -> dict[object, slice]:
-    """Return {node: rows} of equal blocks, one below the other."""
-    return {f"{kind} {i}": slice(size * i, size * (i + 1)) for i in range(number)}
+def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndarray]:
+    """Return the data of every domain, each through its own matrix."""
+    if maps is None:
+        return [data] * num_domains
+    checks.several(name, maps, num_domains)
+    maps = [np.asarray(checks.finite_array(name, each, 2, "(rows, N)")) for each in maps]
+    if any(each.shape[1] != len(data) for each in maps):
+        shapes = [each.shape for each in maps]
+        raise ValueError(f"{name}: expected {len(data)} columns each, got shapes {shapes!r:.80}")
+    return [each @ data for each in maps]
+
+
+def _rows(kind: str, blocks: Sequence[np.ndarray]) -> dict[object, slice]:
+    """Return {node: rows} of blocks stacked one below the other."""
+    ends = np.cumsum([0, *map(len, blocks)]).tolist()
+    return {f"{kind} {i}": slice(ends[i], ends[i + 1]) for i in range(len(blocks))}

@@ -113,6 +113,7 @@ OWN = {  # of those that take others
     "tasks.Task": {"node_rows": {"in": slice(0, 3)}},
     "tasks.Task.from_samples": {"X": np.ones((3, 2)), "Y": np.ones(3)},
     "tasks.structure": {"name": np.eye(4)},
+    "tasks.routing": {"input_maps": [np.eye(4)] * 2, "output_maps": [np.eye(7)] * 2},
     "tasks.trained_routes": {"num_domains": 3, "num_trained": 2},
     **{f"networks.LinearNetwork{method}": LAYERED for method in METHODS},
     **{f"networks.ReLUNetwork{method}": LAYERED for method in (*METHODS, ".gates")},

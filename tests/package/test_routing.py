@@ -38,6 +38,15 @@ def test_a_sample_is_an_item_in_one_input_domain():
     assert (task.targets[:7, 4:8] == 0).all()  # input 1, output 0: not
 
 
+def test_maps_transform_the_data_of_each_domain():
+    items = tasks.hierarchy()
+    swap = np.eye(4)[[1, 0, 2, 3]]
+    task = tasks.routing(2, 2, items, [np.eye(4), swap], [np.eye(7), np.eye(7)[:3]])
+    assert task.targets.shape == (10, 8)
+    assert (task.inputs[4:, 4:] == swap).all()
+    assert (task.targets[7:, :4] == items.targets[:3]).all()
+
+
 def test_answering_all_outputs_at_once_has_the_gradient_of_one_by_one():
     num_domains, num_trained = 3, 2
     task = tasks.routing(num_domains, num_trained)

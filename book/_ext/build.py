@@ -36,9 +36,8 @@ def build(chapter: str = "", builder: str = "html") -> bool:
         quiet=not sys.stdout.isatty(),
         builder=builder,
     )
-    if (
-        failed and not chapter
-    ):  # pages are read anew, so that no warning is lost; chapters stay executed
+    if failed and not chapter:
+        # Pages are read anew, so that no warning is lost; chapters stay executed.
         shutil.rmtree(ROOT / "_build/.doctrees", ignore_errors=True)
     return not failed
 

@@ -71,6 +71,19 @@ def test_a_fixed_row_is_reproduced(name, number):
     assert not (found := list(differing(old, now))), "\n".join(found)
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [(name, n) for name, table in tables.every().items() for n in table.repeated],
+)
+def test_a_result_one_percent_off_is_seen(name, number):
+    old = stored(name, number)
+    for result, value in old.items():
+        off = np.asarray(value, float) * 1.01
+        off += max(map(size, old.values())) if zero(old, result) else 0
+        (found,) = differing(old, old | {result: off})
+        assert found.startswith(f"{result}: was")
+
+
 def test_a_theory_off_by_one_percent_is_seen(monkeypatch):
     right = theory.expected_initial_strength
     for module in [m for n, m in sys.modules.items() if n.startswith("mdsgdln")]:
@@ -80,6 +93,12 @@ def test_a_theory_off_by_one_percent_is_seen(monkeypatch):
     fixed = "assumptions_starts", *tables.find("assumptions_starts").repeated
     with jax.numpy_rank_promotion("allow"):  # as for readers
         assert "closed: was" in "\n".join(differing(stored(*fixed), row(*fixed)))
+
+
+def test_the_other_width_of_floats_is_seen():
+    fixed = "xor_seeds", *tables.find("xor_seeds").repeated
+    with jax.enable_x64(False), jax.numpy_rank_promotion("allow"):
+        assert list(differing(stored(*fixed), row(*fixed)))
 
 
 # How tables are filled and recomputed, on a small one --------------------------------------------

@@ -35,8 +35,8 @@ def first_drop(
             basin with the earliest T½: half of what it explains alone.
 
     Raises:
-        ValueError: no basins, a bad number, a loss that does not fall that far in these
-            directions, or that is there at the start.
+        ValueError: no basins, some of several tasks or none with a mass, a bad number, a loss that
+            does not fall that far in these directions, or that is there at the start.
     """
     checks.several("basins", basins)
     basins = list(basins)
@@ -44,6 +44,12 @@ def first_drop(
         raise ValueError("basins: expected at least one, got none")
     for basin in basins:
         checks.instance("basins", basin, Basin)
+    shapes = {(b.input_weights.shape, b.output_weights.shape, b.activity.shape) for b in basins}
+    if len(shapes) > 1:
+        raise ValueError("basins: expected those of one task, got some of different shapes")
+    growing = [basin for basin in basins if basin.mass > 0]
+    if not growing:
+        raise ValueError("basins: expected one with a mass above 0, got none")
     checks.positive_integer("num_hidden", num_hidden)
     first, second = checks.initial_scales(scale, ("first", "second"))
     if first != second:
@@ -51,8 +57,8 @@ def first_drop(
             "scale: expected that of both layers, for which the masses of the basins are, "
             f"got {scale!r:.80}"
         )
-    starts = num_hidden * first**2 * np.array([basin.mass for basin in basins])
-    s, d = (np.array([getattr(b, name) for b in basins]) for name in ("rate", "variance"))
+    starts = num_hidden * first**2 * np.array([basin.mass for basin in growing])
+    s, d = (np.array([getattr(b, name) for b in growing]) for name in ("rate", "variance"))
     ratio = starts * d / s
     earliest = np.argmin(-np.log(ratio) / s)
     if ratio[earliest] > SMALL:
@@ -65,7 +71,7 @@ def first_drop(
     if amount is None:
         amount = s[earliest] ** 2 / (4 * d[earliest])
     checks.positive("amount", amount)
-    time = _time_of_drop(basins, s, starts, float(amount))
+    time = _time_of_drop(growing, s, starts, float(amount))
     known = [basin for basin in basins if basin.mass_error == 0]
     if any(0 < (fast.rate - b.rate) * time < 1 for fast in known for b in basins):
         warnings.warn(

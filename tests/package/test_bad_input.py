@@ -47,6 +47,7 @@ SCALES = dict.fromkeys(BY_EDGE, 0.1)
 PATH = ("in", "hidden", "out")
 PATH_MODES = {PATH: statistics.modes(statistics.effective_dataset(GATED, TASK, PATH))}
 BASINS = theory.basins(TASK, key=KEY, num_neurons=32)
+OTHER_BASINS = theory.basins(tasks.Task(np.eye(2), np.eye(2)), key=KEY, num_neurons=64)
 ALIKE = np.tile([1.0, 1.0, 0.0], (4, 1))  # neurons of one kind
 TIMES = np.linspace(0, 40, 30)
 LOSS = np.exp(-TIMES)
@@ -350,6 +351,8 @@ CASES = [
     bad("theory.candidates", "at most 16", task=tasks.contextual(2, 16), residual=None),
     bad("theory.basins", residual=np.zeros((1, 3))),
     bad("theory.basins", "residual", task=tasks.Task([[1, 1], [2, 2]], [[1, -1]]), residual=None),
+    bad("theory.first_drop", "some of different shapes", basins=[*BASINS, *OTHER_BASINS]),
+    bad("theory.first_drop", "a mass above 0", basins=[b._replace(mass=0.0) for b in BASINS]),
     bad("theory.first_drop", "scale: expected that of both layers", scale=(1e-3, 1e-4)),
     bad("theory.first_drop", "more than what the initial", amount=1e-12),
     bad("theory.first_drop", "at most what these", amount=100.0),

@@ -73,6 +73,14 @@ def test_counts():
     assert isinstance(gates.count_realisable(100, 100), int)
 
 
+def test_patterns_of_random_neurons_are_realisable():
+    rng = np.random.default_rng(1)
+    inputs = contextual_inputs(5, 4)
+    on = (rng.normal(size=(200, 9)) @ inputs > 0).astype(int)
+    assert gates.are_realisable(on, inputs).all()
+    assert all(gates.is_realisable(pattern.reshape(4, 5).T) for pattern in on)
+
+
 def test_count_on_general_inputs_is_cover_s():
     """P points in general position in N dimensions: 2 Σ_{k<N} C(P−1, k) dichotomies, and w = 0."""
     inputs = 100 * np.random.default_rng(1).normal(size=(3, 7))

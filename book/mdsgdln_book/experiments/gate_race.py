@@ -1,6 +1,4 @@
-"""All families of subsets of three contexts as pathways beside the common one: whose loss sums to
-least.
-"""
+"""Which family of subsets of three contexts learns first, as pathways beside the common one."""
 
 from functools import lru_cache
 from itertools import combinations, permutations

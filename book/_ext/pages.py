@@ -23,7 +23,7 @@ TAKEN_IN = {
     "initialisation": "routing",
     "neurons": "finding_gates",
     "noise": "assumptions",
-    "other_theories": "from_the_task",
+    "other_theories": "no_fit",
     "relu_curve": "no_fit",
     "scaling": "status",
     "sliding_gates": "exact_reln",

@@ -25,8 +25,8 @@ from scipy.linalg import null_space, orth
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
+from mdsgdln.theory.relu_neurons import FLAT, patterns
 
-FLAT = 1e-9  # shorter than this, of length 1 once, a vector is zero
 SAME = 1e-7  # singular values this close, relative to the largest, are equal
 BOUNDARY = 1e-6  # |wᵀx| ≤ this ‖w‖‖x‖: the sample counts as on the boundary
 MOST_UP = 12  # samples of B with β > 0 whose subsets are tried
@@ -141,15 +141,6 @@ def _lines(vectors: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "rays k"]:
     return np.array(sorted(signs), np.int8)
 
 
-def _face(
-    inputs: Float[np.ndarray, "N_in P"], w: Float[np.ndarray, "*n N_in"], near: float = BOUNDARY
-) -> Int[np.ndarray, "*n P"]:
-    """Return 1 where a sample is on, −1 where it is off, 0 where |wᵀx| ≤ near ‖w‖‖x‖."""
-    lengths = np.linalg.norm(w, axis=-1)[..., None] * np.linalg.norm(inputs, axis=0)
-    activity = w @ inputs
-    return np.where(np.abs(activity) <= near * lengths, 0, np.sign(activity)).astype(np.int8)
-
-
 def _top_space(
     inputs, residual, face: Int[np.ndarray, " P"]
 ) -> Float[np.ndarray, "N_in flatness"] | None:
@@ -178,7 +169,7 @@ def _inside(inputs, face, top) -> Float[np.ndarray, " N_in"] | None:
         )
         w = top @ program.x[:-1] if program.status == 0 else np.zeros(len(top))
         tries = [w / np.linalg.norm(w)] if w.any() else []
-    return next((w for w in tries if np.array_equal(_face(inputs, w), face)), None)
+    return next((w for w in tries if np.array_equal(patterns(w, inputs, BOUNDARY), face)), None)
 
 
 def _drive(inputs, residual, w):
@@ -199,7 +190,7 @@ def _steepest(
     from scipy.optimize import lsq_linear  # here, as its import takes a while
 
     num_samples = inputs.shape[1]
-    face = _face(inputs, w)
+    face = patterns(w, inputs, BOUNDARY)
     on, boundary = face > 0, face == 0
     answer = residual @ (on * (w @ inputs)) / num_samples
     s = np.linalg.norm(answer)

@@ -25,14 +25,12 @@ from mdsgdln.theory.flow import ReducedNetwork
 from mdsgdln.theory.reduction import (
     _as_graph,
     _check_two_layer,
-    _gated_by_neuron,
     _is_given,
-    exact_reduction,
+    _reduced,
     span,
+    without_other_outputs,
 )
 from mdsgdln.theory.starts import balanced_weights
-
-SMALL = 3e-4  # of the size of learned weights: it changes a loss curve by some 1e-7
 
 
 def predict_losses(
@@ -83,7 +81,7 @@ def _reduced_network(network: GatedNetwork, task: Task, scale: Any) -> ReducedNe
     """
     if _is_given(scale):
         network._check_weights(scale)
-        return exact_reduction(network, _without_other_outputs(network, scale, task), task)
+        return _reduced(network, without_other_outputs(network, scale, task), task)
     _check_two_layer(network)
     weights = _expected_weights(network, task, checks.initial_scales(scale, network.graph.edges))
     if weights is None:
@@ -91,31 +89,7 @@ def _reduced_network(network: GatedNetwork, task: Task, scale: Any) -> ReducedNe
     graph = network.graph
     neurons = {target: len(weight) for (_, target), weight in weights.items()}
     sizes = tuple((node, neurons.get(node, size)) for node, size in graph.sizes)
-    return exact_reduction(network._on_graph(Graph(sizes, graph.edges, graph.rows)), weights, task)
-
-
-def _without_other_outputs(network: GatedNetwork, weights: Mapping, task: Task) -> Mapping:
-    """Return weights without outputs that no target has, if these are small in all output nodes.
-
-    They only shrink, and act on the others in second order.
-    """
-    graph = network.graph
-    entering = [edge for edge in graph.edges if edge[1] in graph.output_nodes]
-    parts = [task.inputs, task.targets, *(weights[edge] for edge in entering)]
-    neurons = any(_gated_by_neuron(network, node) for node in graph.output_nodes)
-    if neurons or any(isinstance(part, jax.core.Tracer) for part in parts):
-        return weights
-    depth = max(map(len, graph.paths)) - 1
-    wanted, given = (np.linalg.norm(np.asarray(a), 2) for a in (task.targets, task.inputs))
-    learned = (wanted / given) ** (1 / depth)
-    kept = {}
-    for edge in entering:
-        basis = span(np.asarray(task.targets)[np.array(graph.node_rows[edge[1]])])
-        weight = np.asarray(weights[edge], float)
-        kept[edge] = basis @ (basis.T @ weight)
-        if np.linalg.norm(weight - kept[edge], 2) > SMALL * learned:
-            return weights
-    return {**weights, **kept}
+    return _reduced(network._on_graph(Graph(sizes, graph.edges, graph.rows)), weights, task)
 
 
 def _warn(network: GatedNetwork, task: Task, scale: Scalar | Mapping | Sequence) -> None:

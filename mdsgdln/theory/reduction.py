@@ -23,6 +23,8 @@ from mdsgdln.networks import GatedNetwork, LinearNetwork
 from mdsgdln.tasks import Task
 from mdsgdln.theory.flow import ReducedNetwork
 
+SMALL = 3e-4  # of the size of learned weights: it changes a loss curve by some 1e-7
+
 
 def exact_reduction(
     network: GatedNetwork | LinearNetwork, weights: Mapping | Sequence, task: Task
@@ -43,7 +45,12 @@ def exact_reduction(
     gated, by_edge = _as_graph(network, weights)
     gated = gated._reading(task)
     gated._check_weights(by_edge)
-    graph, by_edge = gated.graph, dict(by_edge)
+    return _reduced(gated, by_edge, task)
+
+
+def _reduced(gated: GatedNetwork, weights: Mapping, task: Task) -> ReducedNetwork:
+    """Return ``exact_reduction`` of what was checked."""
+    graph, by_edge = gated.graph, dict(weights)
     sizes, rows = dict(graph.sizes), graph.node_rows
     inputs = {node: _rows(task.inputs, rows[node]) for node in graph.input_nodes}
     targets = {node: _rows(task.targets, rows[node]) for node in graph.output_nodes}
@@ -66,6 +73,30 @@ def exact_reduction(
     smaller = gated._on_graph(Graph(tuple(sizes.items()), graph.edges))
     data = Task.from_samples(_joined(inputs.values()).T, _joined(targets.values()).T)
     return ReducedNetwork(*_side_by_side(smaller, by_edge), data)
+
+
+def without_other_outputs(network: GatedNetwork, weights: Mapping, task: Task) -> Mapping:
+    """Return weights without outputs that no target has, if these are small in all output nodes.
+
+    They only shrink, and act on the others in second order.
+    """
+    graph = network.graph
+    entering = [edge for edge in graph.edges if edge[1] in graph.output_nodes]
+    parts = [task.inputs, task.targets, *(weights[edge] for edge in entering)]
+    neurons = any(_gated_by_neuron(network, node) for node in graph.output_nodes)
+    if neurons or any(isinstance(part, jax.core.Tracer) for part in parts):
+        return weights
+    depth = max(map(len, graph.paths)) - 1
+    wanted, given = (np.linalg.norm(np.asarray(a), 2) for a in (task.targets, task.inputs))
+    learned = (wanted / given) ** (1 / depth)
+    kept = {}
+    for edge in entering:
+        basis = span(np.asarray(task.targets)[np.array(graph.node_rows[edge[1]])])
+        weight = np.asarray(weights[edge], float)
+        kept[edge] = basis @ (basis.T @ weight)
+        if np.linalg.norm(weight - kept[edge], 2) > SMALL * learned:
+            return weights
+    return {**weights, **kept}
 
 
 def _side_by_side(network: GatedNetwork, weights: dict) -> tuple[GatedNetwork, dict]:

@@ -20,8 +20,8 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.networks.network import _normal
 from mdsgdln.tasks import Task
-from mdsgdln.theory.maxima import FLAT, _data, _drive, _face, _steepest, _top_space
-from mdsgdln.theory.relu_neurons import heun, velocity
+from mdsgdln.theory.maxima import BOUNDARY, _data, _drive, _steepest, _top_space
+from mdsgdln.theory.relu_neurons import FLAT, heun, patterns, velocity
 
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
 # Change of ln growth from round to round, over this growth; share of neurons that may have more.
@@ -199,7 +199,7 @@ def _settled(inputs, residual, w: Float[np.ndarray, "N n"], rounding: float) -> 
     tops, flat, settled = np.zeros_like(w), np.ones(len(w), int), np.zeros(len(w), bool)
     for near in NEAR:
         left_over = np.flatnonzero(~settled)
-        around = _face(inputs, w[left_over], near)
+        around = patterns(w[left_over], inputs, near)
         faces, which = np.unique(around, axis=0, return_inverse=True)
         for number in range(len(faces)):
             members = left_over[which.ravel() == number]
@@ -227,15 +227,15 @@ def _top(inputs, residual, w, near: float, rounding: float) -> tuple[np.ndarray,
     changes. None if w is dead, if this goes in circles, or if it is no maximum, parked samples left
     off.
     """
-    face = first = _face(inputs, w, near)
-    parked = _face(inputs, w, rounding) < 1
+    face = first = patterns(w, inputs, near)
+    parked = patterns(w, inputs, rounding) < 1
     for _ in range(MOST_FACES):
         top = _top_space(inputs, residual, face)
         if top is None or not (top.T @ w).any():
             return None
         w = top @ (top.T @ w)
         w = w / np.linalg.norm(w)
-        before, face = face, _face(inputs, w)
+        before, face = face, patterns(w, inputs, BOUNDARY)
         if np.array_equal(face, before):
             rises = _steepest(inputs, residual, w, parked) > 1e-6 * _drive(inputs, residual, w)
             least = SAME_FACE if np.array_equal(face > 0, first > 0) else CLOSE
@@ -249,7 +249,7 @@ def _groups(inputs, residual, tops, flat, settled) -> tuple[Int[np.ndarray, " N"
     Neurons of one gate and boundary are in one basin. A flat maximum may reach over several faces:
     those of one rate, none of which is on where another is off.
     """
-    faces, which = np.unique(_face(inputs, tops[settled]), axis=0, return_inverse=True)
+    faces, which = np.unique(patterns(tops[settled], inputs, BOUNDARY), axis=0, return_inverse=True)
     members = which.ravel() == np.arange(len(faces))[:, None]
     flatness = np.max(members * flat[settled], axis=1, initial=1)
     rate = members @ _drive(inputs, residual, tops[settled]) / members.sum(axis=1)
@@ -278,7 +278,7 @@ def _along(ahead: Float[np.ndarray, "N k"], state: tuple) -> tuple:
 def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> Basin:
     """Return the basin of a direction and of the c²/2 of all neurons, 0 for those of others."""
     num_samples = inputs.shape[1]
-    face = _face(inputs, direction)
+    face = patterns(direction, inputs, BOUNDARY)
     activity = np.where(face > 0, direction @ inputs, 0)
     answer = residual @ activity / num_samples
     rate = float(np.linalg.norm(answer))

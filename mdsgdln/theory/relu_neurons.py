@@ -21,8 +21,8 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from scipy.linalg import orth, polar
 
 from mdsgdln._checks import Scalar
-from mdsgdln.theory.maxima import FLAT, _face
 
+FLAT = 1e-9  # shorter than this, of length 1 once, a vector is zero
 NEAR = 0.02  # |cos(w, x)| up to which a sample is on the boundary
 SHRUNK = 0.1  # of its size at the start: a direction below is left out
 ROUNDING = 1e-12  # of the largest direction
@@ -109,10 +109,12 @@ def in_span(drawn: Float[np.ndarray, "m n"], columns: Float[np.ndarray, "n P"]) 
 
 
 def patterns(
-    w: Float[np.ndarray, "N n"], inputs: Float[np.ndarray, "n P"]
-) -> Int[np.ndarray, "N P"]:
-    """Return 1 where a sample is on, −1 where it is off, 0 on the boundary."""
-    return _face(inputs, w, NEAR)
+    w: Float[np.ndarray, "*N n"], inputs: Float[np.ndarray, "n P"], near: float = NEAR
+) -> Int[np.ndarray, "*N P"]:
+    """Return 1 where a sample is on, −1 where it is off, 0 where |wᵀx| ≤ near ‖w‖‖x‖."""
+    lengths = np.linalg.norm(w, axis=-1)[..., None] * np.linalg.norm(inputs, axis=0)
+    activity = w @ inputs
+    return np.where(np.abs(activity) <= near * lengths, 0, np.sign(activity)).astype(np.int8)
 
 
 def merge(

@@ -1,15 +1,12 @@
 """Every page of the built site, on screen and on paper, in a browser that reaches nothing else.
 
-`make pages` runs this. Pages are found by following links from index.html; those that no link
-leads to are opened as well.
+`make pages` runs this.
 """
 
 from pathlib import Path
-from urllib.parse import unquote, urldefrag, urljoin
 
 import axe_playwright_python
 import pytest
-from bs4 import BeautifulSoup
 from built import ROOT
 
 from _ext import pdf
@@ -104,27 +101,6 @@ ON_PAPER = {
 }
 
 
-def links(path: Path) -> set[Path]:
-    """The pages of the site that a page leads to."""
-    soup = BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
-    targets = [node["href"] for node in soup.find_all("a", href=True)]
-    for node in soup.find_all("meta", attrs={"http-equiv": "Refresh"}):
-        targets.append(node["content"].partition("url=")[2])
-    found = {urldefrag(urljoin(path.as_uri(), target)).url for target in targets}
-    pages = {Path(unquote(url.removeprefix("file://"))) for url in found if url[:5] == "file:"}
-    return {page for page in pages if page.suffix == ".html" and page.is_file()}
-
-
-def crawl(start: Path) -> set[Path]:
-    """Every page that following links leads to."""
-    seen, waiting = {start}, [start]
-    while waiting:
-        new = links(waiting.pop()) - seen
-        seen |= new
-        waiting += new
-    return seen
-
-
 def leads_on(path: Path) -> bool:
     """Whether this is an old address, which leads to the page that took its text in."""
     return path.is_file() and 'http-equiv="refresh"' in path.read_text(encoding="utf8").lower()
@@ -132,9 +108,8 @@ def leads_on(path: Path) -> bool:
 
 def all_pages() -> list[str]:
     """The site's pages, relative to its root: index.html alone if it was not built."""
-    linked = crawl(ROOT / "index.html") if ROOT.is_dir() else set()
-    found = linked | {page for page in ROOT.rglob("*.html") if "_static" not in page.parts}
-    return sorted({str(page.relative_to(ROOT)) for page in found} or {"index.html"})
+    found = [page.relative_to(ROOT) for page in ROOT.rglob("*.html") if "_static" not in page.parts]
+    return sorted(map(str, found)) or ["index.html"]
 
 
 def printed(page) -> list[str]:

@@ -1,17 +1,9 @@
 """Other theories: alternating flows where they are known."""
 
-import jax
 import numpy as np
-import pytest
 
 from mdsgdln import tasks
 from mdsgdln_book.experiments import other_theories
-
-
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
 
 
 def test_alternating_flows_learn_samples_that_do_not_meet_one_by_one():

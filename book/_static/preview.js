@@ -1,7 +1,7 @@
 // A card that shows where a link leads, on hover and on focus: a claim, a term, a formula, a figure, a
 // theorem. Escape closes it; the pointer may move onto it. The words of a claim come from _ext/ledger.py.
 (() => {
-  const LINKS = "main a.claim-mark, main a[href*='#']:not(.headerlink)";
+  const LINKS = "main a[href*='#']:not(.headerlink)";
   const card = document.createElement("div");
   card.id = "preview";
   card.setAttribute("role", "tooltip");

@@ -18,9 +18,7 @@ var Figures = (() => {
   const SVG = "http://www.w3.org/2000/svg";
 
   function fill(node, attributes, children) {
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value !== null && value !== undefined) node.setAttribute(name, value);
-    }
+    for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
     node.append(...children);
     return node;
   }
@@ -284,7 +282,7 @@ var Figures = (() => {
 
   return {
     define: (name, make) => (makers[name] = make),
-    html, svg, box, button, cell, mark, power, percent, signed, fixed, range, numbers, along,
-    exponent, scale, contexts,
+    html, svg, box, button, cell, mark, percent, signed, fixed, range, numbers, along, exponent,
+    scale, contexts,
   };
 })();

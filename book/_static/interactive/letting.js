@@ -44,7 +44,7 @@ Figures.define("letting", ({ contexts, every, runs }, ui) => {
     const cells = records.flatMap((record, t) => record.map((on, sample) =>
       (on ? `M${(left + t * step).toFixed(1)} ${(y + sample * row).toFixed(1)}`
         + `h${step.toFixed(1)}v${row.toFixed(1)}h${-step.toFixed(1)}z` : "")));
-    picture.append(svg("path", { d: cells.join(""), class: "fill ink", "data-series": "active" }));
+    picture.append(svg("path", { d: cells.join(""), class: "fill ink" }));
     for (let c = 0; c <= contexts; c++) {
       const at = y + (c * height) / contexts;
       picture.append(svg("path", { d: `M${left} ${at}H${left + width}`, class: "line c3", style: "stroke-width: 1" }));

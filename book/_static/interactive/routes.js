@@ -38,7 +38,7 @@ Figures.define("routes", ({ domains, trained: routes, runs }, ui) => {
     errors.forEach((hundredths, route) => {
       const error = hundredths / 100;
       const kind = error > 1 ? "bad" : "c1";
-      const cell = square(route, 0, { class: `route ${kind}`, "data-error": hundredths });
+      const cell = square(route, 0, { class: `route ${kind}` });
       cell.style.setProperty("--share", error > 1 ? Math.min(1, (error - 1) / 2) : 1 - error);
       const [x, y] = ["x", "y"].map((axis) => Number(cell.getAttribute(axis)) + CELL / 2);
       grid.append(cell, label(x, y + 5, error.toFixed(2)));

@@ -34,7 +34,7 @@ Figures.define("sliding", ({ times, losses, neurons }, ui) => {
       const y = 20 + context * SIZE;
       gate.append(svg("text", { x: 2, y: y + SIZE / 2 + 4 }, `c = ${context + 1}`));
       row.forEach((kind, i) => gate.append(svg("rect", {
-        x: 44 + i * SIZE, y, width: SIZE - 2, height: SIZE - 2, class: kind, "data-state": kind,
+        x: 44 + i * SIZE, y, width: SIZE - 2, height: SIZE - 2, class: kind,
       })));
     });
   }

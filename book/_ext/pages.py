@@ -65,8 +65,13 @@ def size(svg: str) -> list[str]:
 def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
     """The page, mended; sizes in pixels of the figures by the names of their files."""
     page = BeautifulSoup(html, "html.parser")
-    for mend in MENDS:
-        mend(page)
+    unique_ids(page)
+    names_as_seen(page)
+    landmarks(page)
+    bibliography(page)
+    table_heads(page)
+    notebook_links(page)
+    icons(page)
     figures(page, sizes)
     gallery(page)
     pictures(page)
@@ -168,17 +173,6 @@ def icons(page: BeautifulSoup) -> None:
         script.decompose()
 
 
-MENDS = (
-    unique_ids,
-    names_as_seen,
-    landmarks,
-    bibliography,
-    table_heads,
-    notebook_links,
-    icons,
-)
-
-
 def repair_site(app, exception) -> None:
     """Mend the site that was built."""
     if exception is None:
@@ -221,10 +215,9 @@ def add_line(app, pagename: str, templatename: str, context: dict, doctree) -> N
     context["theme_extra_footer"] = f'<p class="cite-page">{text}</p>'
 
 
-def setup(app) -> dict:
+def setup(app) -> None:
     """Register the extension."""
     app.connect("builder-inited", use_html_handlers)
     app.connect("html-page-context", add_line)
     # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
     app.connect("build-finished", repair_site, priority=900)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

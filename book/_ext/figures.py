@@ -185,7 +185,6 @@ def of_bars(container):
 def of_collection(collection):
     """Points, segments, filled areas and meshes."""
     from matplotlib import collections
-    from matplotlib.contour import ContourSet
 
     label, values = collection.get_label(), collection.get_array()
     if isinstance(collection, collections.PathCollection):
@@ -201,9 +200,7 @@ def of_collection(collection):
         if sum(map(len, segments)) <= FIELD:
             for segment in segments:
                 yield "segment", label, columns(segment)
-    elif isinstance(collection, collections.PolyCollection) and not isinstance(
-        collection, ContourSet
-    ):
+    elif isinstance(collection, collections.PolyCollection):
         for path in collection.get_paths():
             yield "area", label, columns(path.vertices)
 

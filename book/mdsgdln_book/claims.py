@@ -246,12 +246,9 @@ def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 class Claims:
     """The claims of one chapter, to be recorded as they are measured."""
 
-    def __init__(self, chapter: str, path: Path = CLAIMS_FILE, strict: bool | None = None):
-        """Find the claims whose `chapter` is this one; a chapter without claims is an error.
-
-        `strict`, if not given, is whether the book is being made or tested.
-        """
-        self.strict = STRICT in os.environ if strict is None else strict
+    def __init__(self, chapter: str, path: Path = CLAIMS_FILE):
+        """Find the claims whose `chapter` is this one; a chapter without claims is an error."""
+        self.strict = STRICT in os.environ  # the book is being made or tested
         self.chapter = chapter
         claims = read_claims(path)
         self._claims = {k: c for k, c in claims.items() if c.chapter == chapter}

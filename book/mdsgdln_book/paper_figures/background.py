@@ -97,8 +97,8 @@ def structures():
 
 def modes():
     """Draw the decomposition of the data, the network's map, and deep and shallow learning."""
-    layout = ["yyyyuuuussssvvvv", "mmmmnnnnoooopppp", "ccccccccdddddddd"]
-    figure, axes = mosaic([list(row) for row in layout], 7.2, height_ratios=[1.1, 1, 1])
+    layout = "yyyyuuuussssvvvv;mmmmnnnnoooopppp;ccccccccdddddddd"
+    figure, axes = mosaic(layout, 7.2, height_ratios=[1.1, 1, 1])
     found = statistics.modes(runs.HIERARCHY)
     final = np.asarray(found.singular_values / found.input_variances)
     decomposition([axes[name] for name in "yusv"], "(A) ")

@@ -33,8 +33,7 @@ def figure_1():
 
 def figure_2():
     """Draw exclusive or with a margin: task, gatings, learning times, losses."""
-    layout = ["aaabbbcccccc", "ddddddeeefff", "ddddddggghhh"]
-    figure, axes = mosaic([list(row) for row in layout], 6.2, height_ratios=[1.1, 1, 1])
+    figure, axes = mosaic("aaabbbcccccc;ddddddeeefff;ddddddggghhh", 6.2, height_ratios=[1.1, 1, 1])
     task = tasks.xor(1.0)
     for (x, y), target in zip(np.asarray(task.inputs[:2]).T, task.targets[0], strict=True):
         sign, colour = ("+", BLUE) if target > 0 else ("−", plots.COLOURS[3])
@@ -87,7 +86,7 @@ def figure_3():
     """Draw the contextual task and the pathways of its gated network."""
     task = tasks.contextual(3, 8, ["tree", "ring", "cross"])
     network = networks.contextual_pathways(task, 3, 2, runs.WIDTH)
-    figure, axes = mosaic([["x", "y", "g"]], 3.0, width_ratios=[1, 1, 2.6])
+    figure, axes = mosaic("xyg", 3.0, width_ratios=[1, 1, 2.6])
     rows = {"x": ([8], ["items", "contexts"], "inputs")}
     rows["y"] = [15, 30, 45], ["common", "tree", "ring", "cross"], "targets"
     for name, matrix in (("x", task.inputs), ("y", task.targets)):
@@ -105,9 +104,9 @@ def figure_3():
 
 def figure_4():
     """Draw losses, outputs, strengths and representations with three contexts."""
-    layout = ["aaaaaammnnoo", "aaaaaappqqrr", "sssssstttttt", "uuuuuuvvvvvv", "xxxxxxyyyyyy"]
+    layout = "aaaaaammnnoo;aaaaaappqqrr;sssssstttttt;uuuuuuvvvvvv;xxxxxxyyyyyy"
     ratios = [1, 1, 1, 1, 1.9]
-    figure, axes = mosaic([list(row) for row in layout], 9.6, height_ratios=ratios)
+    figure, axes = mosaic(layout, 9.6, height_ratios=ratios)
     setting, relu = runs.contexts(runs.MIXED), runs.relu(runs.MIXED, 0)
     gated, ours = runs.gated(runs.MIXED), runs.reduced(runs.MIXED)
     fitted, strengths = runs.fitted(runs.MIXED)

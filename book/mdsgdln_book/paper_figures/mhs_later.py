@@ -53,8 +53,7 @@ def figure_5():
 
 def figure_6():
     """Draw the network with two hidden layers, its losses, their spread, and outputs."""
-    layout = ["aaaaaaaa", "bbbbcccc", "ddddmnop"]
-    figure, axes = mosaic([list(row) for row in layout], 7.2, height_ratios=[1.1, 1, 1])
+    figure, axes = mosaic("aaaaaaaa;bbbbcccc;ddddmnop", 7.2, height_ratios=[1.1, 1, 1])
     plots.graph(two_hidden_staged.modular()[0], axes["a"], "(a) gated network")
     rows = tables.load("two_hidden")
     rows = rows[(rows["structures"] == "trees") & (rows["seed"] < 10)]
@@ -92,8 +91,7 @@ def figure_6():
 
 def figure_7():
     """Draw a hierarchy, its singular value decomposition, and how it is learned."""
-    layout = ["yyyyuuuussssvvvv", "lllllllldddddddd"]
-    figure, axes = mosaic([list(row) for row in layout], 5.4)
+    figure, axes = mosaic("yyyyuuuussssvvvv;lllllllldddddddd", 5.4)
     decomposition([axes[name] for name in "yusv"])
     task, found = runs.HIERARCHY, statistics.modes(runs.HIERARCHY)
     start, times = theory.expected_initial_strength(100, runs.LINEAR_SCALE), runs.LINEAR_TIMES

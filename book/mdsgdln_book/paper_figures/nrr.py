@@ -34,7 +34,7 @@ def figure_1():
 
 def figure_3():
     """Draw exclusive or: cell types, four paths, and losses."""
-    figure, axes = mosaic([["a", "b", "c"]], 2.9, width_ratios=[0.9, 1.2, 1.1])
+    figure, axes = mosaic("abc", 2.9, width_ratios=[0.9, 1.2, 1.1])
     (first, _), losses = runs.exclusive_or(0.0)
     weights = np.asarray(first)[:, :2].T
     weights = weights / np.abs(weights).max()
@@ -58,9 +58,9 @@ def figure_3():
 
 def figure_4():
     """Draw the routing network, its task, its training, and what it answers."""
-    layout = ["aaaabbcccddd", "eeeeeeffffff", "ggggghhhhhhh"]
+    layout = "aaaabbcccddd;eeeeeeffffff;ggggghhhhhhh"
     ratios = [1.1, 1.3, 1.7]
-    figure, axes = mosaic([list(row) for row in layout], 8.4, height_ratios=ratios)
+    figure, axes = mosaic(layout, 8.4, height_ratios=ratios)
     found, items = routes.routing(), tasks.hierarchy()
     small = networks.routing_network(tasks.routing(2, 2), 2, 64)
     plots.graph(small, axes["a"], "(a) network")
@@ -111,18 +111,16 @@ def _routing_dynamics(left, right, found):
 
 def _outputs(ax, outputs, limits, **looks):
     """Draw the outputs on all routes, those in training framed."""
-    image = heatmap(ax, outputs, limits, **looks)
+    heatmap(ax, outputs, limits, **looks)
     cut(ax, range(7, 49, 7), range(4, 28, 4))
     for source, target in np.argwhere(tasks.trained_routes(DOMAINS, routes.TRAINED)):
         style = {"fill": False, "edgecolor": plots.COLOURS[1], "linewidth": 1.4}
         ax.add_patch(Rectangle((4 * source - 0.5, 7 * target - 0.5), 4, 7, **style))
-    return image
 
 
 def figure_5():
     """Draw gating schemes, their dynamics, and errors against the share of trained outputs."""
-    layout = ["aaaabbbbcccc", "ddddddeeeeee"]
-    figure, axes = mosaic([list(row) for row in layout], 5.0, height_ratios=[1, 1.4])
+    figure, axes = mosaic("aaaabbbbcccc;ddddddeeeeee", 5.0, height_ratios=[1, 1.4])
     for name, degree in zip("abc", (1, 2, 4), strict=True):
         block = np.arange(4) // degree
         path = block[:, None] * (4 // degree) + block
@@ -153,8 +151,7 @@ def figure_5():
 
 def figure_6():
     """Draw losses, errors, representations and outputs from several initial scales."""
-    layout = ["aaabbb", "ccddee", "ffgghh"]
-    figure, axes = mosaic([list(row) for row in layout], 7.6, height_ratios=[1.2, 1, 1.2])
+    figure, axes = mosaic("aaabbb;ccddee;ffgghh", 7.6, height_ratios=[1.2, 1, 1.2])
     for scale, colour in zip((0.2, 0.66, 1.25, 2.5), plots.COLOURS, strict=False):
         axes["a"].plot(routes.lazy(scale).losses, color=colour, label=f"σ₀ = {scale}")
     axes["a"].set(title="(a) training loss", xlabel="step", ylabel="loss / empty", ylim=(0, 1.6))
@@ -182,8 +179,8 @@ def figure_6():
 
 def figure_7():
     """Draw transformed pictures, and errors against the share of pairs and the scale."""
-    layout = ["iijjkkppppppqqqqqq", "llmmnnppppppqqqqqq", "bbbbbbccccccdddddd"]
-    figure, axes = mosaic([list(row) for row in layout], 4.9, height_ratios=[1, 1, 3])
+    layout = "iijjkkppppppqqqqqq;llmmnnppppppqqqqqq;bbbbbbccccccdddddd"
+    figure, axes = mosaic(layout, 4.9, height_ratios=[1, 1, 3])
     digit = np.asarray(tasks.digits().inputs[:, 7]).reshape(8, 8)
     orders = [np.random.default_rng(seed).permutation(64) for seed in (0, 1)]
     seen = [np.rot90(digit, turns) for turns in range(4)]

@@ -16,25 +16,24 @@ FAINT = {"linewidth": 2.5, "alpha": 0.4}  # what was trained, below what is pred
 TRAINED, UNTRAINED = plots.COLOURS[0], plots.COLOURS[3]
 
 
-def mosaic(layout: list, height: float, **ratios) -> tuple[Figure, dict[str, Axes]]:
-    """Return a figure as wide as the page, and its panels by name."""
+def mosaic(layout: str, height: float, **ratios) -> tuple[Figure, dict[str, Axes]]:
+    """Return a figure as wide as the page, and its panels by name; rows are split by ``;``."""
     size = (plots.PAGE_WIDTH, height)
     figure, axes = plt.subplot_mosaic(layout, figsize=size, layout="constrained", **ratios)
     plt.close(figure)  # a notebook shows the figure a cell returns, and shows it once
     return figure, axes
 
 
-def heatmap(axes: Axes, matrix, limits=None, title: str = "", **looks):
-    """Draw a matrix, blue to red about zero unless it has limits, and return the image."""
+def heatmap(axes: Axes, matrix, limits=None, title: str = "", **looks) -> None:
+    """Draw a matrix, blue to red about zero unless it has limits."""
     matrix = np.asarray(matrix, float)
     largest = float(np.nanmax(np.abs(matrix)))
     low, high = limits or (-largest, largest)
     looks = {"cmap": plots.DIVERGING, "aspect": "auto", "interpolation": "nearest"} | looks
-    image = axes.imshow(matrix, vmin=low, vmax=high, **looks)
+    axes.imshow(matrix, vmin=low, vmax=high, **looks)
     axes.set(xticks=[], yticks=[])
     axes.set_title(title, fontsize="small")
     axes.grid(False)
-    return image
 
 
 def cut(axes: Axes, rows=(), columns=(), colour: str = "#808080", width: float = 0.5) -> None:

@@ -22,9 +22,8 @@ export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
 # With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
 # A jaxlib from 0.11 on stops at the first of these flags: when the lock takes one, it goes.
 export XLA_FLAGS += --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
-# pip says errors only: that it is outdated, or runs as root, is no news of the book.
+# pip says errors only, and does not ask whether it is outdated.
 export PIP_QUIET = 2
-export PIP_ROOT_USER_ACTION = ignore
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .PHONY: book test figure references tables reproduce bench pages pdf serve lab clean lock

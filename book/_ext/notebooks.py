@@ -19,7 +19,7 @@ import nbformat
 
 import mdsgdln
 import mdsgdln_book
-from _ext.references import chapters
+from _ext.references import chapters, numbered
 from mdsgdln_book.places import BOOK, ROOT, git
 
 FOLDED = {"hide-input", "remove-input", "remove-cell"}  # code that a page hides
@@ -125,10 +125,7 @@ def to_notebook(path: Path) -> nbformat.NotebookNode:
         if caption := " ".join(figure.get("caption", "").split()):
             text = f"**{figure.get('name', 'Figure')}.** {plain(caption, siblings)}"
             cells.append(nbformat.v4.new_markdown_cell(text))
-    for number, cell in enumerate(cells):
-        cell.id = f"cell-{number}"
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return numbered(cells)
 
 
 def write_notebooks(folder: Path) -> None:

@@ -53,7 +53,7 @@ def keep_output(output):
 def scrub(notebook):
     """An executed notebook reduced to code and comparable outputs."""
     cells = []
-    for number, cell in enumerate(code_cells(notebook)):
+    for cell in code_cells(notebook):
         outputs = [kept for output in cell.outputs if (kept := keep_output(output))]
         tags = list(cell.metadata.get("tags", []))
         new = nbformat.v4.new_code_cell(
@@ -62,8 +62,14 @@ def scrub(notebook):
             outputs=outputs,
             metadata={"tags": tags} if tags else {},
         )
-        new.id = f"cell-{number}"
         cells.append(new)
+    return numbered(cells)
+
+
+def numbered(cells: list):
+    """A notebook of these cells, whose ids are their numbers."""
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 

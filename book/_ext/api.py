@@ -72,7 +72,7 @@ def skip_field(app, what, name, obj, skip: bool, options) -> bool | None:
     return True if (getattr(obj, "__doc__", "") or "").startswith("Alias for field") else None
 
 
-def link_names(html: str, names: set[str], interface: str = "api.html") -> str:
+def link_names(html: str, names: set[str]) -> str:
     """Let `tasks.xor` in code lead to its documentation.
 
     >>> code = '<span class="n">tasks</span><span class="o">.</span><span class="n">xor</span>'
@@ -84,7 +84,7 @@ def link_names(html: str, names: set[str], interface: str = "api.html") -> str:
         name = f"mdsgdln.{match[1]}.{match[2]}"
         if name not in names:
             return match[0]
-        return f'<a class="code-name" href="{interface}#{name}">{match[0]}</a>'
+        return f'<a class="code-name" href="api.html#{name}">{match[0]}</a>'
 
     return MODULE_MEMBER.sub(linked, html)
 

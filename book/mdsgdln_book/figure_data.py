@@ -106,8 +106,8 @@ def routes() -> dict:
     return {"domains": domains, "trained": trained, "runs": runs}
 
 
-def sliding(flow: theory.ReLUFlow, count: int = 8) -> dict:
-    """Return the largest neurons of a flow that observed its weights: gates and weights over time.
+def sliding(flow: theory.ReLUFlow) -> dict:
+    """Return gates and weights of the eight largest neurons of a flow that observed its weights.
 
     A state is "o" off, "/" sliding, "x" on, a letter for each sample; weights and losses are in
     10⁻³.
@@ -119,18 +119,18 @@ def sliding(flow: theory.ReLUFlow, count: int = 8) -> dict:
             "states": ["".join("o/x"[state + 1] for state in row) for row in flow.states[:, n]],
             "weights": np.round(1e3 * first[:, n]).astype(int).tolist(),
         }
-        for n in np.argsort(-strength)[:count]
+        for n in np.argsort(-strength)[:8]
     ]
     losses = np.round(1e3 * flow.losses).astype(int).tolist()
     return {"times": flow.times.tolist(), "losses": losses, "neurons": neurons}
 
 
-def letting(network, weights, task, contexts, neurons: list[int], every: int = 50) -> dict:
+def letting(network, weights, task, contexts, neurons: list[int]) -> dict:
     """Return preferences and activity of some neurons, as trained and with something changed.
 
     ``active`` has a text for each neuron: of each record, a hexadecimal digit for four samples.
     """
-    num_contexts, num_steps = len(np.unique(contexts)), 1500
+    num_contexts, num_steps, every = len(np.unique(contexts)), 1500, 50
     least = theory.context_preference(network, weights, task, contexts).argmin(axis=1)
     one = np.ones_like(least)
     starts = {"nothing": 0 * one, "turned": one, "turned twice": 2 * one, "told": -least}
@@ -240,10 +240,10 @@ def gating() -> list[dict]:
     ]
 
 
-def half_spaces(inputs: list, largest: int = 2) -> dict:
-    """Return weights of at most ``largest`` for every gate on a few samples, or a conflict."""
+def half_spaces(inputs: list) -> dict:
+    """Return weights of at most 2 for every gate on a few samples, or a conflict."""
     inputs = np.array(inputs)
-    grid = np.array(list(product(range(-largest, largest + 1), repeat=len(inputs))))
+    grid = np.array(list(product(range(-2, 3), repeat=len(inputs))))
     grid = grid[np.argsort((grid**2).sum(axis=1), kind="stable")]
     patterns, first = np.unique(grid @ inputs > 1e-9, axis=0, return_index=True)
     names = ["".join("01"[on] for on in pattern) for pattern in patterns.astype(int)]

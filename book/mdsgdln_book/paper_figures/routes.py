@@ -111,14 +111,14 @@ def routing() -> Routing:
 
 
 @cache
-def group(degree: int, num_domains: int = 10) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Train one group of ``degree`` domains that share a path, from a decoupled start of 0.1.
+def group(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Train ``degree`` of ten domains, which share a path, from a decoupled start of 0.1.
 
     Return times (one route per sample, as NRR counts), and the strength of the first mode in the
     hidden matrix, trained and reduced.
     """
     num_steps = {1: 28000, 2: 12000, 5: 4000, 10: 2000}[degree]
-    task, rate = tasks.routing(degree), 0.005 * degree / num_domains
+    task, rate = tasks.routing(degree), 0.0005 * degree
     network = sharing.stacked(task, degree, degree, 8)
     every = num_steps // 400
 
@@ -128,7 +128,7 @@ def group(degree: int, num_domains: int = 10) -> tuple[np.ndarray, np.ndarray, n
     start = decoupled(degree, 8, 0.1)
     run = training.train(network, start, task, rate, num_steps, observe=value, every=every)
     race = reduction([0.1] * 3, degree, degree, rate, num_steps)
-    times = num_domains * 0.005 * np.arange(0, num_steps, every)
+    times = 0.05 * np.arange(0, num_steps, every)
     return times, np.asarray(run.observed), race.values[::every, 1, 0]
 
 

@@ -95,6 +95,18 @@ def test_race_reduction_from_a_tiny_start():
     assert losses[-1] < 0.25 * power and (np.diff(losses) < 1e-9).all()
 
 
+def test_race_reduction_of_one_pathway_is_equation_seven():
+    task = tasks.semantic(num_items=4)
+    network = networks.pathways(task, np.ones((1, 4)), 5)
+    found = statistics.modes(task)
+    times = np.linspace(0, 30, 50)
+    race = theory.pathway_race(network, task, 1e-3, times)
+    exact = theory.mode_trajectory(times, found.singular_values, found.input_variances, 1e-3)
+    (path,) = race.strengths
+    close(race.strengths[path], exact, atol=1e-6)
+    close(race.losses, theory.mode_losses(task, found, exact), atol=1e-6)
+
+
 def test_race_reduction_with_overlapping_outputs_is_the_loss_of_its_own_strengths():
     task, network = RACED, PATHWAYS
     path_modes = theory.pathway_modes(network, task)

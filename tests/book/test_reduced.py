@@ -7,7 +7,7 @@ import pytest
 
 from mdsgdln import networks, reln, tasks, training
 from mdsgdln_book.experiments import digit_routes
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import in_span, reduced
 
 TASK = tasks.contextual(2, 4)
 SCALE, RATE, STEPS = 1e-4, 0.08, 800
@@ -48,3 +48,9 @@ def test_the_slope_of_routes_is_that_of_automatic_differentiation():
     np.testing.assert_allclose(found, value, rtol=1e-10)
     for name, expected in gradient.items():
         np.testing.assert_allclose(slope[name], expected, atol=1e-10 * jnp.abs(expected).max())
+
+
+def test_coordinates_of_targets_keep_their_inner_products():
+    targets = np.asarray(in_span(TASK).targets)
+    assert len(targets) == np.linalg.matrix_rank(TASK.targets)
+    np.testing.assert_allclose(targets.T @ targets, TASK.targets.T @ TASK.targets, atol=1e-12)

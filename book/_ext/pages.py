@@ -215,9 +215,10 @@ def add_line(app, pagename: str, templatename: str, context: dict, doctree) -> N
     context["theme_extra_footer"] = f'<p class="cite-page">{text}</p>'
 
 
-def setup(app) -> None:
+def setup(app) -> dict:
     """Register the extension."""
     app.connect("builder-inited", use_html_handlers)
     app.connect("html-page-context", add_line)
     # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
     app.connect("build-finished", repair_site, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -80,5 +80,5 @@ def mean_losses(system, takes_part, shares, times):
 
 
 TABLES = {
-    "gate_race": Table(experiment, sweeps.grid(scale=[SCALE, 1e-3, 1e-2])),
+    "gate_race": Table(experiment, sweeps.grid(scale=[SCALE, 1e-3, 1e-2]), repeated=(2,)),
 }

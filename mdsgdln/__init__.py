@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mdsgdln.theory import predict_losses
     from mdsgdln.training import train
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
 
 __all__ = [
     "GatedNetwork",

@@ -1,3 +1,3 @@
 """What the chapters import: claims, tables, experiments, figures of the papers."""
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"

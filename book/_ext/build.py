@@ -36,9 +36,12 @@ def build(chapter: str = "", builder: str = "html") -> bool:
         quiet=not sys.stdout.isatty(),
         builder=builder,
     )
-    if failed and not chapter:
-        # Pages are read anew, so that no warning is lost; chapters stay executed.
-        shutil.rmtree(ROOT / "_build/.doctrees", ignore_errors=True)
+    # What may have a warning is read anew by the next build of the whole; chapters stay executed.
+    read = ROOT / "_build/.doctrees"
+    if chapter:
+        (read / f"book/{chapter}.doctree").unlink(missing_ok=True)
+    elif failed:
+        shutil.rmtree(read, ignore_errors=True)
     return not failed
 
 

@@ -151,3 +151,12 @@ def test_a_chapter_depends_on_its_own_claims(monkeypatch):
 def test_a_page_has_to_be_known():
     with pytest.raises(SystemExit, match="expected one of .*semantic.*; got semantics"):
         build_command.main("semantics")
+
+
+def test_a_page_built_alone_is_read_anew_with_the_book(monkeypatch, tmp_path):
+    read = tmp_path / "_build/.doctrees/book/semantic.doctree"
+    read.parent.mkdir(parents=True)
+    read.touch()
+    monkeypatch.setattr(build_command, "ROOT", tmp_path)
+    monkeypatch.setattr(build_command, "build_sphinx", lambda *args, **settings: 0)
+    assert build_command.build("semantic") and not read.exists()

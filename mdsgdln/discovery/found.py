@@ -21,6 +21,7 @@ from mdsgdln.discovery.repetition import (
 
 SURE = 0.95  # hardly a neuron without a kind is so sure
 FEW_CONDITIONS, FEW_NEURONS, FEW_TRIALS = 8, 50, 8
+HARDLY_SILENT = 0.9  # share of entries that are on: more says nothing of silence
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,6 +149,11 @@ def find(
             its mean activity above zero, or all alike where activity is binary.
         resamples: recordings drawn to say how sure a neuron's gate is.
 
+    Returns:
+        ``gates``, each neuron's ``gate_of`` and how ``sure`` it is, or the ``reason`` why there are
+        no kinds; printed as a table. A trained network, whose silence is zero, has
+        ``find(network.activations(weights, task.inputs)[0], importance(*weights))``.
+
     Raises:
         ValueError: wrong shapes, non-finite entries, negative weights, or no neuron that is ever
             on and has weight.
@@ -224,7 +230,7 @@ def _caveats(
             f"{trials} trials of a condition: from fewer than {FEW_TRIALS} the same gates may come "
             "back and yet miss a kind, such as neurons that are on everywhere, or count one twice."
         )
-    if not kinds and gates.all():
+    if not kinds and gates.all() and (activity > 0).mean() > HARDLY_SILENT:
         said.append(
             f"One gate, on in all {conditions} conditions: where neurons never fall silent nothing "
             "tells them apart. Subtract a baseline, or a threshold such as each neuron's mean."

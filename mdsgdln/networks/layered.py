@@ -169,7 +169,8 @@ def from_weights(
         biases: of every layer, (N_{l+1},), or None where it has none.
         convention: ``"torch"``, ``"flax"`` or ``"sklearn"``.
         activation: of the hidden layers, ``"relu"`` or ``"linear"``.
-        check: inputs (P, N_in) and the framework's outputs for them, (P, N_out) or (P,).
+        check: inputs (P, N_in) and the framework's outputs for them, (P, N_out) or (P,); where the
+            framework adds a bias to the outputs, give None for it and the outputs less this bias.
 
     Returns:
         the network and its weights, in which W₁ has a column more if the first layer has a bias.

@@ -43,8 +43,10 @@ def _ring(num_items: int) -> Float[np.ndarray, "rows items"]:
 
 def _cross_cutting(num_items: int) -> Float[np.ndarray, "rows items"]:
     """A tree with pairs drawn across quarters: {0, 2}, {1, 3}, {4, 6}, {5, 7} (MHS Fig. 3)."""
-    if num_items < 4:
-        raise ValueError(f"num_items: expected at least 4 for a cross-cut tree, got {num_items}")
+    if num_items < 4 or num_items & (num_items - 1):
+        raise ValueError(
+            f"num_items: expected a power of two from 4 for a cross-cut tree, got {num_items}"
+        )
     rows = _tree(num_items)
     order = np.arange(num_items).reshape(-1, 2, 2).swapaxes(1, 2).ravel()
     first = num_items // 2 - 1  # rows above the pairs: 1 + 2 + … + n/4
@@ -68,7 +70,8 @@ def structure(name: str | Numbers, num_items: int) -> Float[np.ndarray, "rows it
         name: of ``STRUCTURES``: ``"tree"`` (all items, each half, each quarter, …, each item),
             ``"ring"``, ``"cross"`` (a tree with pairs drawn across quarters) or one added to it; or
             the rows themselves, (rows, items).
-        num_items: n.
+        num_items: n; for trees a power of two, for crosses one from 4 on, for rings an even number
+            from 4 on.
 
     Raises:
         ValueError: an unknown name, a number of items that it cannot have, or rows without one
@@ -93,7 +96,7 @@ def _rows(argument: str, given: str | Numbers, num_items: int) -> Float[np.ndarr
 
 
 def semantic(structure: str | Numbers = "tree", num_items: int = 8) -> Task:
-    """One-hot items with structured properties: X = I, Y the structure's rows (MHS Fig. 7)."""
+    """One-hot items with structured properties: X = I, Y the rows of ``structure`` (MHS Fig. 7)."""
     rows = _rows("structure", structure, num_items)
     return Task(np.eye(num_items), rows)
 
@@ -111,7 +114,7 @@ def contextual(
 
     Args:
         num_contexts: C.
-        num_items: n.
+        num_items: n, one that the structures can have (see ``structure``).
         structures: a name (``tree``, ``ring``, ``cross``) or an array (rows, items) per context;
             trees if not given.
         common: the same for the common block.

@@ -105,6 +105,9 @@ def predict_relu(
             two hidden layers, those of the narrower one in all four networks; one has H at most.
         cosine: neurons of a gate are merged from this cosine of (w, v) on; 1 merges none.
 
+    Returns:
+        the curve as ``losses``, beside the gates over time.
+
     Raises:
         ValueError: a bad number or key, a task without inputs or targets that are not zero, weights
             beyond the tested range, or times more than 10 000 steps away.

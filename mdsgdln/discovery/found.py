@@ -140,6 +140,9 @@ def find(
     3. *How many?* The number that is farthest above its surrogates, or the last of those above 0.8;
        and then the next ones as long as repetitions agree on 99 % of the entries.
 
+    Of a trained network, in which silence is zero, ``activity`` is
+    ``network.activations(weights, task.inputs)[0]``, and ``weights`` are ``importance(*weights)``.
+
     The answer depends neither on the order of the neurons nor on random numbers from outside.
 
     Args:
@@ -151,8 +154,7 @@ def find(
 
     Returns:
         ``gates``, each neuron's ``gate_of`` and how ``sure`` it is, or the ``reason`` why there are
-        no kinds; printed as a table. A trained network, whose silence is zero, has
-        ``find(network.activations(weights, task.inputs)[0], importance(*weights))``.
+        no kinds; printed as a table.
 
     Raises:
         ValueError: wrong shapes, non-finite entries, negative weights, or no neuron that is ever

@@ -140,8 +140,8 @@ def find(
     3. *How many?* The number that is farthest above its surrogates, or the last of those above 0.8;
        and then the next ones as long as repetitions agree on 99 % of the entries.
 
-    Of a trained network, in which silence is zero, ``activity`` is
-    ``network.activations(weights, task.inputs)[0]``, and ``weights`` are ``importance(*weights)``.
+    Of a trained network, in which silence is zero, give a layer of ``network.activations`` and, as
+    weights of its neurons, their ``importance``.
 
     The answer depends neither on the order of the neurons nor on random numbers from outside.
 

@@ -38,14 +38,19 @@ window.addEventListener("DOMContentLoaded", () => {
   });
 });
 
-// Paper is white.
+// Paper is white, and what folds away on the screen is printed.
 (() => {
   let theme;
+  let folded = [];
+  const fold = (open) => folded.forEach((box) => { box.open = open; });
   window.addEventListener("beforeprint", () => {
     theme = document.documentElement.dataset.theme;
     document.documentElement.dataset.theme = "light";
+    folded = [...document.querySelectorAll("details:not(.hide, [open])")];
+    fold(true);
   });
   window.addEventListener("afterprint", () => {
     document.documentElement.dataset.theme = theme;
+    fold(false);
   });
 })();

@@ -87,8 +87,9 @@ CLICKABLE = """() => [...document.querySelectorAll(
   "details.hide, .headerlink, .copybtn, .interactive input")]
   .filter((node) => node.getClientRects().length && !node.matches(".interactive-cell"))
   .map((node) => node.outerHTML.slice(0, 80))"""
-FOLDED = """() => [...document.querySelectorAll(".admonition.toggle .admonition-title ~ *")]
-  .filter((node) => !node.matches("button") && getComputedStyle(node).visibility !== "visible")
+FOLDED = """() => [...document.querySelectorAll(".admonition.toggle .admonition-title ~ *"),
+                ...document.querySelectorAll("details:not(.hide) > :not(summary)")]
+  .filter((node) => !node.matches("button") && !node.checkVisibility({ visibilityProperty: true }))
   .map((node) => node.outerHTML.slice(0, 80))"""
 ADDRESSES = """() => [...document.querySelectorAll("article a")]
   .filter((link) => /http/.test(getComputedStyle(link, "::after").content))

@@ -56,10 +56,11 @@ def test_strength_order_copies_and_silent_neurons_change_nothing():
         assert as_set(discovery.discover(*same)) == as_set(CONTEXTS[:, columns])
 
 
-@pytest.mark.filterwarnings("ignore:discover. One gate")
-def test_noise_alone_is_one_pathway():
+def test_noise_alone_is_one_pathway_and_a_baseline_is_advised_only_without_silence():
     noise = np.random.default_rng(5).integers(0, 2, (300, 24))
     assert len(discovery.discover(noise)) == 1
+    with pytest.warns(UserWarning, match="One gate, .* Subtract a baseline"):
+        assert discovery.discover(noise + 1).all()
 
 
 def test_neurons_without_weight_do_not_count():

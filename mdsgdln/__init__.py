@@ -1,74 +1,48 @@
-"""Gated deep linear networks in JAX: what is learned, by what, how, and what the data predict.
+"""Gated deep linear networks in JAX, and what they say about learning in ReLU networks.
 
-The modules are a short walk, and imports run one way along it: ``tasks``, ``graphs`` and ``gates``
-→ ``networks`` → ``training`` → ``sweeps``; ``statistics`` → ``theory``; ``reln`` compares,
-``discovery`` finds gates in recorded activity, ``plots`` draws and computes nothing. Each is
-imported when it is first used.
+Imports run one way: ``tasks``, ``graphs`` and ``gates`` → ``networks`` → ``losses``, ``training``
+and ``statistics`` → ``theory``. ``discovery`` finds gates in recorded activity, ``plots`` draws.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from mdsgdln import (
-        discovery,
-        gates,
-        graphs,
-        networks,
-        plots,
-        reln,
-        statistics,
-        sweeps,
-        tasks,
-        theory,
-        training,
-    )
-    from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, pathways
-    from mdsgdln.tasks import Task
-    from mdsgdln.theory import predict_losses
-    from mdsgdln.training import train
+from mdsgdln import discovery, gates, graphs, networks, statistics, tasks, theory, training
+from mdsgdln._deviation import deviation
+from mdsgdln.losses import cross_entropy, logistic, squared_error
+from mdsgdln.networks import (
+    GatedNetwork,
+    Layered,
+    LinearNetwork,
+    Network,
+    ReLUNetwork,
+    pathways,
+)
+from mdsgdln.tasks import Task
+from mdsgdln.theory import predict
+from mdsgdln.training import Run, train
 
 __version__ = "2.0.0"
 
 __all__ = [
     "GatedNetwork",
+    "Layered",
     "LinearNetwork",
+    "Network",
     "ReLUNetwork",
+    "Run",
     "Task",
+    "cross_entropy",
+    "deviation",
     "discovery",
     "gates",
     "graphs",
+    "logistic",
     "networks",
     "pathways",
     "plots",
-    "predict_losses",
-    "reln",
+    "predict",
+    "squared_error",
     "statistics",
-    "sweeps",
     "tasks",
     "theory",
     "train",
     "training",
 ]
-
-_MODULE_OF = {
-    "GatedNetwork": "networks",
-    "LinearNetwork": "networks",
-    "ReLUNetwork": "networks",
-    "Task": "tasks",
-    "pathways": "networks",
-    "predict_losses": "theory",
-    "train": "training",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _MODULE_OF:
-        return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    return import_module(f"{__name__}.{name}")
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -1,9 +1,9 @@
 """Clear words for bad input: every check names the argument, what was expected and what came."""
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import UnionType
-from typing import Any, TypeGuard
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -34,17 +34,28 @@ def finite_array(
 
 
 def real_array(name: str, value: Numbers, axes: str) -> Array:
-    """Return ``value`` as a float array, which only real numbers can be."""
+    """Return ``value`` as a float array; single and double precision stay what they are."""
+    if isinstance(value, Tracer):
+        return value if jnp.issubdtype(value.dtype, np.floating) else value.astype(float)
+    if hasattr(value, "toarray"):
+        raise ValueError(f"{name}: expected a dense array, got a sparse one: use {name}.toarray()")
+    advice = ""
     try:
+        array = np.asarray(value)
+        if array.dtype.kind in "US":
+            advice = "; name classes by one-hot rows, as numpy.eye(K)[labels]"
+        if array.dtype.kind not in "biufO" and not jnp.issubdtype(array.dtype, np.floating):
+            raise TypeError(array.dtype)  # complex numbers, texts, dates
+        wide = array.dtype in (np.float32, np.float64)
         with jax.ensure_compile_time_eval():  # data stay concrete inside a compiled function
-            array = jnp.asarray(value)
-            if jnp.issubdtype(array.dtype, np.complexfloating):
-                raise TypeError("complex numbers")
-            if isinstance(array, Tracer) or jnp.issubdtype(array.dtype, np.floating):
-                return array.astype(float)
-            return jnp.asarray(np.asarray(array), float)  # whole numbers, without compiling
+            # Without a dtype JAX compiles a program for each shape.
+            return jnp.asarray(array, jax.dtypes.canonicalize_dtype(array.dtype if wide else float))
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name}: expected numbers of shape {axes}, got {value!r:.80}") from error
+        if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(value)):
+            return jnp.asarray(value, float)  # a list that holds traced numbers
+        raise ValueError(
+            f"{name}: expected numbers of shape {axes}, got {value!r:.80}{advice}"
+        ) from error
 
 
 def finite(name: str, array: ArrayLike) -> None:
@@ -79,27 +90,31 @@ def positive_integer(name: str, value: int) -> int:
     return number
 
 
+def _number(value: Scalar) -> float:
+    """Return ``value`` as a number, NaN if it is none."""
+    try:
+        return np.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
+    except (TypeError, ValueError):
+        return np.nan
+
+
 def non_negative(name: str, value: Scalar) -> Scalar:
     """Return ``value`` as a finite number of at least zero; a traced one passes unchecked."""
     if isinstance(value, Tracer):
         return value
-    try:
-        number = np.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 <= number < np.inf:
+    if not 0 <= _number(value) < np.inf:
         raise ValueError(f"{name}: expected a finite number of at least 0, got {value!r:.80}")
-    return number
+    return float(value)
 
 
 def positive(name: str, value: Scalar) -> Scalar:
     """Return ``value`` unchanged, a finite number above zero; a traced one passes unchecked."""
-    if not isinstance(value, Tracer) and non_negative(name, value) == 0:
-        raise ValueError(f"{name}: expected a number above 0, got {value!r}")
+    if not isinstance(value, Tracer) and not 0 < _number(value) < np.inf:
+        raise ValueError(f"{name}: expected a finite number above 0, got {value!r:.80}")
     return value
 
 
-def is_list(value: Numbers) -> TypeGuard[Iterable]:
+def is_list(value: Any) -> bool:
     """Return whether ``value`` is several numbers, traced ones included, not one."""
     return isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
 
@@ -133,10 +148,32 @@ def instance(name: str, value: object, kind: type | UnionType) -> None:
 
 def several(name: str, value: Any, number: int | None = None) -> None:
     """Refuse what is not a list or the like, of that many entries."""
-    kind = isinstance(value, str | bytes | Mapping) or not np.iterable(value)
-    if kind or (number is not None and len(value) != number):
+    kind = isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__")
+    if kind or not np.iterable(value) or (number is not None and len(value) != number):
         expected = "several" if number is None else number
         raise ValueError(f"{name}: expected a list of {expected}, got {value!r:.80}")
+
+
+def rows_of_samples(name: str, outputs: Any) -> Array:
+    """Return outputs (P, N_out), or (P,) of a single one, as rows, or raise ``ValueError``."""
+    array = real_array(name, plain(outputs), "(P, N_out) or (P,)")
+    array = array[:, None] if array.ndim == 1 else array
+    return finite_array(name, array, 2, "(P, N_out) or (P,)")
+
+
+def sample_indices(name: str, columns: Numbers | slice, num_samples: int) -> np.ndarray | Array:
+    """Return indices, a slice or a Boolean mask of samples as indices; traced ones unchecked."""
+    if isinstance(columns, Tracer):
+        return columns
+    try:
+        indices = np.atleast_1d(np.arange(num_samples)[columns])  # type: ignore[index]  # or an error
+    except (IndexError, TypeError) as error:
+        raise ValueError(
+            f"{name}: expected indices of {num_samples} samples, got {columns!r:.80}"
+        ) from error
+    if indices.ndim != 1 or indices.size == 0:
+        raise ValueError(f"{name}: expected at least one sample, got {columns!r:.80}")
+    return indices
 
 
 def function(name: str, value: object) -> None:

@@ -1,5 +1,6 @@
 """The architecture graph of a gated network: nodes are layers, edges weight matrices."""
 
+import operator
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,12 +38,17 @@ class Graph:
     rows: tuple[tuple[Node, tuple[int, ...]], ...] = ()
 
     @classmethod
-    def build(cls, sizes: Mapping[Node, int], edges: Iterable[Edge]) -> "Graph":
-        """Check ``sizes`` and ``edges`` and return the graph.
+    def build(
+        cls,
+        sizes: Mapping[Node, int],
+        edges: Iterable[Edge],
+        rows: Mapping[Node, slice | Iterable[int]] | None = None,
+    ) -> "Graph":
+        """Check sizes, edges and rows as ``GatedNetwork`` takes them, and return the graph.
 
         Raises:
             ValueError: a non-positive size, an edge of an unknown node, an edge given twice, a
-                node without an edge, or a cycle.
+                node without an edge, a cycle, or rows of another node or number.
         """
         if not isinstance(sizes, Mapping) or not sizes:
             raise ValueError(f"sizes: expected {{node: neurons}}, got {sizes!r:.80}")
@@ -64,7 +70,14 @@ class Graph:
             raise ValueError(f"sizes: expected every node on an edge, got {idle!r:.80} on none")
         graph = cls(tuple((node, int(size)) for node, size in sizes.items()), edges)
         _ = graph.order  # raises where there is a cycle
-        return graph
+        checks.instance("rows", rows, Mapping | None)
+        ends = graph.input_nodes + graph.output_nodes
+        named = []
+        for node, given in (rows or {}).items():
+            if node not in ends:
+                raise ValueError(f"rows: expected input or output nodes {ends}, got {node!r}")
+            named.append((node, _indices(f"rows[{node!r}]", given, graph.neurons[node])))
+        return cls(graph.sizes, graph.edges, tuple(named))
 
     @cached_property
     def neurons(self) -> dict[Node, int]:
@@ -125,18 +138,6 @@ class Graph:
                 first += size
         return result
 
-    def _with_rows(self, rows: Mapping[Node, Iterable[int]]) -> "Graph":
-        """Return the graph whose input and output nodes named in ``rows`` use those rows."""
-        ends = self.input_nodes + self.output_nodes
-        named = {node: tuple(given) for node, given in rows.items() if node in ends}
-        for node, given in named.items():
-            if len(given) != self.neurons[node]:
-                raise ValueError(
-                    f"node_rows[{node!r}]: expected {self.neurons[node]} rows, one per neuron, "
-                    f"got {len(given)}"
-                )
-        return Graph(self.sizes, self.edges, tuple((dict(self.rows) | named).items()))
-
     def path_edges(self, path: Path) -> tuple[Edge, ...]:
         """Return the edges of ``path``, given by its nodes.
 
@@ -150,3 +151,20 @@ class Graph:
         if path[0] not in self.input_nodes or path[-1] not in self.output_nodes:
             raise ValueError(f"path: expected one from an input to an output node, got {path!r}")
         return edges
+
+
+def _indices(name: str, rows: slice | Iterable[int], number: int) -> tuple[int, ...]:
+    """Return rows as indices from 0 on, one per neuron, or raise ``ValueError``."""
+    try:
+        # A slice without an end, or from the end, does not say of how many rows.
+        numbers = range(rows.stop)[rows] if isinstance(rows, slice) else rows
+        indices = tuple(operator.index(row) for row in numbers)
+    except TypeError as error:
+        raise ValueError(
+            f"{name}: expected a slice with an end, or indices, got {rows!r:.80}"
+        ) from error
+    if len(indices) != number or len(set(indices)) != number or min(indices) < 0:
+        raise ValueError(
+            f"{name}: expected {number} different rows from 0 on, one per neuron, got {rows!r:.80}"
+        )
+    return indices

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -143,23 +142,6 @@ def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"
     return jnp.where(some, inner**2 / jnp.where(some, entering * leaving, 1.0), 0.0)
 
 
-def _path_gate(network: GatedNetwork, path: Path, num_samples: int) -> Float[Array, " P"]:
-    """Return g_p, the product of the node and edge gates along ``path``, one number per sample."""
-    with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
-        gate = jnp.ones(num_samples)
-        for place in (*path, *network.graph.path_edges(path)):
-            factor = network.node_gates.get(place, network.edge_gates.get(place))
-            if factor is None:
-                continue
-            if factor.ndim > 1:
-                raise ValueError(
-                    f"gates of {place!r}: expected one per sample, shape (P,), for a path, "
-                    f"got one per neuron, {factor.shape}"
-                )
-            gate = gate * factor
-    return gate
-
-
 def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
     """Return the dataset that a path sees (MHS Eq. 4), of all P samples.
 
@@ -171,14 +153,14 @@ def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
         path: the path's nodes from an input to an output node (or its edges).
     """
     checks.instance("network", network, GatedNetwork)
-    network = network._reading(task)
+    network.check(None, task)
     checks.known("task", task)
     checks.several("path", path)
     steps: Any = path
     if path and all(step in network.graph.edges for step in path):
         path = (steps[0][0], *(target for _, target in steps))
     rows = network.graph.node_rows
-    gate = np.asarray(_path_gate(network, path, task.num_samples))
+    gate = np.asarray(network.path_gate(path, task.num_samples))
     inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate[None, :]
     targets = np.asarray(task.targets)[np.array(rows[path[-1]])] * (gate != 0)[None, :]
     return Task.from_samples(inputs.T, targets.T, task.labels)

@@ -1,4 +1,4 @@
-"""How it is learned: full-batch gradient descent or SGD, as one compiled scan."""
+"""Training: gradient descent by any optimiser, on any loss, as one compiled scan."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,10 +12,11 @@ from jaxtyping import Array, Float, Int, PyTree
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
-from mdsgdln.networks import GatedNetwork, LinearNetwork, Network, ReLUNetwork
+from mdsgdln.losses import Loss, check_targets, squared_error
+from mdsgdln.networks import Network
 from mdsgdln.tasks import Task
 
-__all__ = ["DivergenceError", "Run", "loss", "train"]
+__all__ = ["DivergenceError", "Run", "train"]
 __dir__ = __all__.copy  # what completion shows
 
 
@@ -23,23 +24,6 @@ Optimiser: TypeAlias = (
     optax.GradientTransformation | Callable[[Scalar], optax.GradientTransformation]
 )
 Observe: TypeAlias = Callable[[Any], Any] | Literal["outputs"]
-Loss: TypeAlias = Callable[[Any, PyTree, Task], Float[Array, ""]]
-# What fits these is known beforehand; a network of one's own is asked by applying it.
-OF_THE_PACKAGE = LinearNetwork | ReLUNetwork | GatedNetwork
-
-
-@jax.tree_util.register_static
-class Constant:
-    """What a compiled function takes as it is: equal if it holds the very same object."""
-
-    def __init__(self, value: object):
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
 
 
 class DivergenceError(ValueError):
@@ -71,37 +55,12 @@ class Run(NamedTuple):
         """
         if self.learning_rate is None:
             raise ValueError(
-                "times: expected a run of plain gradient descent on training.loss, all samples at "
+                "times: expected a run of plain gradient descent on squared_error, all samples at "
                 "once; of another one theory predicts nothing at learning rate × step. To count "
                 "steps, take np.arange(len(run.losses))"
             )
         steps = jnp.arange(self.losses.shape[-1])
         return jnp.multiply.outer(jnp.asarray(self.learning_rate, float), steps)
-
-
-def loss(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
-    """Return 𝓛 = 1/(2P) Σ_i ‖y_i − ŷ_i‖², a mean over samples (MHS Eq. 2).
-
-    Raises:
-        ValueError: weights, gates or task that do not fit the network.
-    """
-    outputs = _outputs(network, weights, task)
-    return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples)
-
-
-MEAN_SQUARED = loss  # by another name, for where an argument is called loss
-
-
-def _outputs(network: Network, weights: PyTree, task: Task) -> Float[Array, "N_out P"]:
-    """Return the outputs for a task, or raise ``ValueError`` unless they are as many as targets."""
-    outputs = _reading(network, task).apply(weights, task.inputs)
-    shape = getattr(outputs, "shape", None)
-    if shape != task.targets.shape:
-        raise ValueError(
-            f"network: expected outputs of shape {task.targets.shape}, as the targets, got "
-            f"{type(outputs).__name__ if shape is None else shape}"
-        )
-    return outputs
 
 
 def train(
@@ -112,17 +71,19 @@ def train(
     num_steps: int,
     *,
     optimiser: Optimiser | None = None,
+    loss: Loss = squared_error,
     batch_size: int | None = None,
     key: Array | None = None,
     observe: Observe | None = None,
     every: int = 1,
-    loss: Loss = loss,
 ) -> Run:
-    """Train by gradient descent on the loss of MHS Eq. 2; time is t = learning_rate · step.
+    """Train a network, by plain gradient descent on the loss of MHS Eq. 2 unless told otherwise.
+
+    ``optimiser``, ``loss`` and ``observe`` are compiled once for each object. So a function that
+    reads a value which has changed must be a new function.
 
     Args:
-        network: what is trained: one of ``networks``, or one's own with ``init`` and ``apply``
-            (and ``take``, if it stores something for each sample).
+        network: one of ``networks``, or of a class of your own derived from ``Network``.
         weights: its initial weights, as from ``network.init``.
         task: what it is trained on.
         learning_rate: step size on the mean loss (the published sum loss has P times this one);
@@ -130,29 +91,33 @@ def train(
         num_steps: number of updates.
         optimiser: plain gradient descent if not given; else an optax optimiser that is called with
             ``learning_rate`` (``optax.adam``), or one that is already built (``optax.adam(0.1)``).
+        loss: what is descended: ``squared_error``, ``cross_entropy``, ``logistic``, or another
+            function of network, weights and task that returns a number.
         batch_size: samples per update, drawn without replacement epoch by epoch; all if not given.
         key: JAX random key of the batches, needed with ``batch_size``.
         observe: a function of the weights, or ``"outputs"`` for those of the network; what it
-            returns is recorded every ``every`` steps. A function is compiled at each call, as what
-            it reads may have changed; ``jax.jit(f)`` is compiled once, and keeps what it read.
+            returns is recorded every ``every`` steps.
         every: steps between two records.
-        loss: what is descended in place of that loss: a number, from network, weights and task;
-            compiled as often as ``observe`` is.
 
     Raises:
         ValueError: weights, gates or task that do not fit the network, a bad number, or a learning
             rate beside an optimiser that is already built.
         DivergenceError: the loss or the weights became non-finite.
     """
-    network = _reading(network, task)
-    if isinstance(network, OF_THE_PACKAGE):
-        network._check_weights(weights)
+    checks.instance("network", network, Network)
+    network.check(weights, task)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
     checks.function("loss", loss)
+    check_targets(loss, task)
     if observe is not None and not (isinstance(observe, str) and observe == "outputs"):
         checks.function("observe", observe)
     optimiser = optax.sgd if optimiser is None else optimiser
+    if callable(learning_rate):
+        raise ValueError(
+            "learning_rate: expected a number, got a schedule: build the optimiser with it, as in "
+            "optimiser=optax.sgd(schedule), and give None here"
+        )
     if isinstance(optimiser, optax.GradientTransformation) != (learning_rate is None):
         raise ValueError(
             "learning_rate: expected a number above 0, or None beside an optimiser that is already "
@@ -164,18 +129,12 @@ def train(
     batches = None
     if batch_size is not None:
         batches = _batches(key, task.num_samples, batch_size, num_steps)
-    # What a function that is not compiled so far reads may change between two calls.
-    known = (None, "outputs", MEAN_SQUARED)
-    seen = all(f in known or isinstance(f, jax.stages.Wrapped) for f in (observe, loss))
-    steps = _scan if seen else jax.jit(partial(_steps), static_argnames=STATIC)
-    leaves, structure = jax.tree.flatten(network)
-    losses, weights, observed = steps(
-        [leaf if isinstance(leaf, Array | np.ndarray) else Constant(leaf) for leaf in leaves],
+    losses, weights, observed = _steps(
+        network,
         weights,
         task,
         learning_rate,
         batches,
-        structure=structure,
         optimiser=optimiser,
         num_steps=num_steps,
         every=every,
@@ -184,16 +143,8 @@ def train(
     )
     _check_finite(losses, weights, learning_rate)
     plain = optimiser is optax.sgd and batch_size in (None, task.num_samples)
-    clock = learning_rate if plain and loss is MEAN_SQUARED else None
+    clock = learning_rate if plain and loss is squared_error else None
     return Run(losses, weights, observed, clock)
-
-
-def _reading(network: Network, task: Task) -> Network:
-    """Return the network that reads the rows of ``task``, or raise ``ValueError``."""
-    if isinstance(network, type) or not isinstance(network, Network):
-        raise ValueError(f"network: expected one with init and apply, got {network!r:.80}")
-    checks.instance("task", task, Task)
-    return network._reading(task) if isinstance(network, OF_THE_PACKAGE) else network
 
 
 def _check_finite(
@@ -227,14 +178,14 @@ def _batches(
     return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
 
 
+@partial(jax.jit, static_argnames=("optimiser", "num_steps", "every", "observe", "loss"))
 def _steps(
-    leaves: list,
+    network: Network,
     weights: PyTree,
     task: Task,
     learning_rate: Scalar | None,
     batches: Int[Array, "num_steps batch"] | None,
     *,
-    structure: Any,  # of the network, a pytree of those leaves
     optimiser: Any,  # an Optimiser, made ready below
     num_steps: int,
     every: int,
@@ -242,8 +193,6 @@ def _steps(
     loss: Loss,
 ) -> tuple:
     """Run all steps in one scan, or in one scan of scans where something is observed."""
-    leaves = [leaf.value if isinstance(leaf, Constant) else leaf for leaf in leaves]
-    network = jax.tree.unflatten(structure, leaves)
     built = isinstance(optimiser, optax.GradientTransformation)
     optimiser = optimiser if built else optimiser(learning_rate)
     value_and_gradient = jax.value_and_grad(loss, argnums=1)
@@ -254,8 +203,7 @@ def _steps(
             value, gradient = value_and_gradient(network, weights, task)
         else:
             value = loss(network, weights, task)
-            part = network.take(batch) if hasattr(network, "take") else network
-            _, gradient = value_and_gradient(part, weights, task.take(batch))
+            _, gradient = value_and_gradient(network.take(batch), weights, task.take(batch))
         update, memory = optimiser.update(gradient, memory, weights)
         return (optax.apply_updates(weights, update), memory), value
 
@@ -265,7 +213,7 @@ def _steps(
         return losses, weights, None
 
     if isinstance(observe, str):  # "outputs"
-        observe = partial(_outputs, network, task=task)
+        observe = partial(network.apply, inputs=task.inputs)
 
     def chunk(state, batches, length=every):
         record = observe(state[0])
@@ -286,7 +234,3 @@ def _steps(
             lambda many, one: jnp.concatenate([many, jnp.asarray(one)[None]]), records, record
         )
     return losses, state[0], records
-
-
-STATIC = ("structure", "optimiser", "num_steps", "every", "observe", "loss")
-_scan = jax.jit(_steps, static_argnames=STATIC)

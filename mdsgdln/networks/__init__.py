@@ -1,16 +1,17 @@
-"""By what it is learned: linear, ReLU and gated deep linear networks.
+"""Architectures: chains of layers, gated deep linear networks, and a base class for others.
 
-A network is an architecture; its weights live apart, as a pytree. Gates are pytree leaves, the
-architecture is static, so networks pass through ``jax.jit`` and ``jax.vmap``.
+Weights live apart from their network, as a pytree. The gates of a network are leaves of a pytree
+and its architecture is static, so that networks pass through ``jax.jit`` and ``jax.vmap``.
 """
 
 from mdsgdln.networks.architectures import contextual_pathways, pathways, routing_network
 from mdsgdln.networks.gated import GatedNetwork
-from mdsgdln.networks.layered import LinearNetwork, ReLUNetwork, from_weights
+from mdsgdln.networks.layered import Layered, LinearNetwork, ReLUNetwork, from_weights
 from mdsgdln.networks.network import Network
 
 __all__ = [
     "GatedNetwork",
+    "Layered",
     "LinearNetwork",
     "Network",
     "ReLUNetwork",

@@ -56,15 +56,15 @@ def pathways(
     rows = dict(zip(view_names, views, strict=True))
     # By NumPy gates stay known inside a compiled function.
     rows_of_gates = gates if isinstance(gates, jax.core.Tracer) else np.asarray(gates)
-    network = GatedNetwork(
+    return GatedNetwork(
         {node: len(seen) for node, seen in rows.items()}
         | dict(zip(names, hidden, strict=True))
         | {"output": len(task.targets)},
         [(view_names[views.index(seen)], name) for name, seen in zip(names, visible, strict=True)]
         + [(name, "output") for name in names],
         node_gates=dict(zip(names, rows_of_gates, strict=True)),
+        rows=rows,
     )
-    return network._on_graph(network.graph._with_rows(rows))
 
 
 def _visible(masks: Numbers | None, shape: tuple[int, int]) -> list[tuple[int, ...]]:
@@ -117,6 +117,7 @@ def contextual_pathways(
 
 def routing_network(
     task: Task,
+    num_domains: int,
     num_trained: int,
     num_hidden: int,
     num_layers: int = 2,
@@ -135,27 +136,32 @@ def routing_network(
 
     Args:
         task: as from ``tasks.routing``.
+        num_domains: M, input domains, and output domains, of the task.
         num_trained: Q, output domains trained with each input domain; decides the output gates.
         num_hidden: neurons of a hidden layer (of each block's).
         num_layers: hidden layers; paths have one more edge than that.
         num_sharing: m, input (output) domains of a block, a divisor of M; M if not given.
 
     Raises:
-        ValueError: a task without input and output domains, Q above M, m that does not divide M.
+        ValueError: a task that does not consist of M domains, Q above M, m that does not divide M.
     """
     checks.instance("task", task, Task)
     num_hidden = checks.positive_integer("num_hidden", num_hidden)
     num_layers = checks.positive_integer("num_layers", num_layers)
-    rows = task.node_rows or {}
-    num_domains = sum(str(node).startswith("input ") for node in rows)
-    if num_domains < 1 or len(rows) != 2 * num_domains:
-        raise ValueError("task: expected one from tasks.routing, with input and output domains")
+    num_domains = checks.positive_integer("num_domains", num_domains)
+    sizes: dict[Hashable, int] = {}
+    for kind, number in (("input", len(task.inputs)), ("output", len(task.targets))):
+        if number % num_domains or task.num_samples % num_domains:
+            raise ValueError(
+                f"task: expected {num_domains} domains, got {number} {kind}s and "
+                f"{task.num_samples} samples"
+            )
+        sizes |= {f"{kind} {i}": number // num_domains for i in range(num_domains)}
     trained = trained_routes(num_domains, num_trained)
     sharing = num_domains if num_sharing is None else num_sharing
     sharing = checks.positive_integer("num_sharing", sharing)
     if num_domains % sharing:
         raise ValueError(f"num_sharing: expected a divisor of {num_domains}, got {sharing}")
-    sizes = {node: span.stop - span.start for node, span in rows.items()}
     edges: list[tuple[str, str]] = []
     members = range(sharing)
     for a, b in product(range(num_domains // sharing), repeat=2):

@@ -11,14 +11,13 @@ from jaxtyping import Array, ArrayLike, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
-from mdsgdln.graphs import Edge, Graph, Node
-from mdsgdln.networks.network import _check_gate, _columns_by, _gaussian
+from mdsgdln.graphs import Edge, Graph, Node, Path
+from mdsgdln.networks.network import Network, apply_gate, checked_gate, draw_gaussian
 from mdsgdln.tasks import Task
-from mdsgdln.tasks.task import _sample_indices
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class GatedNetwork:
+class GatedNetwork(Network, static=False):
     """A gated deep linear network on a directed acyclic graph (MHS Eq. 1; NRR).
 
     Each node v is a layer, each edge e a weight matrix, and
@@ -27,14 +26,17 @@ class GatedNetwork:
 
     Args:
         sizes: {node: neurons}. Nodes with only outgoing edges are inputs, nodes with only incoming
-            ones outputs; several of either are stacked in this order in the task's rows, unless the
-            task's ``node_rows`` names them.
+            ones outputs.
         edges: (source, target) pairs.
         node_gates: {node: (P,) or (neurons, P)}; a node without an entry is always on.
         edge_gates: {edge: (P,) or (neurons of target, P)}.
+        rows: {input or output node: slice or indices}, the rows of the inputs that an input node
+            reads, or of the outputs that an output node writes. Without any, input nodes (output
+            nodes) are stacked in the order of ``sizes``.
 
     Raises:
-        ValueError: bad sizes, unknown nodes or edges, a cycle, gates of the wrong length.
+        ValueError: bad sizes, unknown nodes or edges, a cycle, gates of the wrong length, rows that
+            are not as many as the node's neurons.
     """
 
     graph: Graph
@@ -47,8 +49,9 @@ class GatedNetwork:
         edges: Iterable[Edge],
         node_gates: Mapping[Node, Numbers] | None = None,
         edge_gates: Mapping[Edge, Numbers] | None = None,
+        rows: Mapping[Node, slice | Sequence[int] | np.ndarray] | None = None,
     ):
-        graph = Graph.build(sizes, edges)
+        graph = Graph.build(sizes, edges, rows)
         node_gates = _check_gates("node_gates", node_gates or {}, graph.neurons)
         edge_gates = _check_gates("edge_gates", edge_gates or {}, _edge_neurons(graph))
         lengths = {gate.shape[-1] for gate in [*node_gates.values(), *edge_gates.values()]}
@@ -71,9 +74,8 @@ class GatedNetwork:
             key: a JAX random key.
             scale: σ, the standard deviation of an entry, one per edge, or {edge: σ}.
         """
-        checks.random_key("key", key)
         shapes = self.graph.shapes
-        drawn = _gaussian(key, list(shapes.values()), checks.scales(scale, tuple(shapes)))
+        drawn = draw_gaussian(key, list(shapes.values()), checks.scales(scale, tuple(shapes)))
         return dict(zip(shapes, drawn, strict=True))
 
     def init_orthogonal(self, gain: Scalar, *, key: Array) -> dict[Edge, Array]:
@@ -91,8 +93,19 @@ class GatedNetwork:
             for each, (edge, (rows, columns)) in zip(keys, shapes.items(), strict=True)
         }
 
-    def _check_weights(self, weights: Mapping[Edge, Numbers]) -> None:
-        """Raise ``ValueError`` unless ``weights`` has a matrix of the right shape per edge."""
+    def check(self, weights: Mapping[Edge, Numbers] | None, task: Task) -> None:
+        """Raise ``ValueError`` unless weights (if not None), rows and gates fit the task."""
+        checks.instance("task", task, Task)
+        self._check_rows("inputs", len(task.inputs), self.graph.input_nodes)
+        self._check_rows("targets", len(task.targets), self.graph.output_nodes)
+        for gate in jax.tree.leaves(self):
+            if gate.shape[-1] != task.num_samples:
+                raise ValueError(
+                    f"task: expected {gate.shape[-1]} samples, as the gates have, "
+                    f"got {task.num_samples}"
+                )
+        if weights is None:
+            return
         if not isinstance(weights, Mapping) or set(weights) != set(self.graph.edges):
             raise ValueError(
                 f"weights: expected a matrix for each of {list(self.graph.edges)}, "
@@ -101,33 +114,31 @@ class GatedNetwork:
         for edge, shape in self.graph.shapes.items():
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
 
-    def _reading(self, task: Task) -> "GatedNetwork":
-        """Return the network whose inputs and outputs are the rows that ``task`` gives them."""
-        checks.instance("task", task, Task)
-        graph = self.graph
-        ends = {node: len(task.inputs) for node in graph.input_nodes}
-        ends |= {node: len(task.targets) for node in graph.output_nodes}
-        given = {n: range(ends[n])[rows] for n, rows in (task.node_rows or {}).items() if n in ends}
-        network = self._on_graph(graph._with_rows(given))
-        network._check_data("inputs", len(task.inputs), network.graph.input_nodes)
-        network._check_data("targets", len(task.targets), network.graph.output_nodes)
-        for gate in jax.tree.leaves(self):
-            if gate.shape[-1] != task.num_samples:
-                raise ValueError(
-                    f"task: expected {gate.shape[-1]} samples, as the gates have, "
-                    f"got {task.num_samples}"
-                )
-        return network
-
-    def _on_graph(self, graph: Graph) -> "GatedNetwork":
-        """Return a network with the same gates on another graph of the same nodes and edges."""
-        return _fill(object.__new__(GatedNetwork), graph, self.node_gates, self.edge_gates)
-
-    def _check_data(self, name: str, num_rows: int, nodes: tuple[Node, ...]) -> None:
+    def _check_rows(self, name: str, num_rows: int, nodes: tuple[Node, ...]) -> None:
         highest = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
         stacked = not any(node in dict(self.graph.rows) for node in nodes)
         if num_rows < highest or (stacked and num_rows > highest):
             raise ValueError(f"{name}: expected {highest} rows for {list(nodes)}, got {num_rows}")
+
+    def path_gate(self, path: Path, num_samples: int) -> Float[Array, " P"]:
+        """Return g_p, the product of the node and edge gates along ``path``, one per sample.
+
+        Raises:
+            ValueError: no path of the graph, or gates that differ between neurons.
+        """
+        with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
+            gate = jnp.ones(num_samples)
+            for place in (*path, *self.graph.path_edges(path)):
+                factor = self.node_gates.get(place, self.edge_gates.get(place))
+                if factor is None:
+                    continue
+                if factor.ndim > 1:
+                    raise ValueError(
+                        f"gates of {place!r}: expected one per sample, shape (P,), for a path, "
+                        f"got one per neuron, {factor.shape}"
+                    )
+                gate = gate * factor
+        return gate
 
     def take(self, columns: Numbers | slice) -> "GatedNetwork":
         """Return the same network with the gates of the samples ``columns``, as ``Task.take``.
@@ -137,7 +148,7 @@ class GatedNetwork:
         gates = jax.tree.leaves(self)
         if not gates:
             return self
-        columns = _sample_indices(columns, gates[0].shape[-1])
+        columns = checks.sample_indices("columns", columns, gates[0].shape[-1])
         return jax.tree.map(lambda gate: gate[..., columns], self)
 
     def activations(
@@ -147,9 +158,7 @@ class GatedNetwork:
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> dict[Node, Float[Array, "_ P"]]:
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
-        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
-        self._check_weights(weights)
-        self._check_data("inputs", len(inputs), self.graph.input_nodes)
+        inputs = jnp.asarray(inputs)
         used = self.node_gates | self.edge_gates
         if gates is not None:
             neurons = self.graph.neurons | _edge_neurons(self.graph)
@@ -162,7 +171,7 @@ class GatedNetwork:
                 )
 
         def gated(place, activity):
-            return _columns_by(used[place]) * activity if place in used else activity
+            return apply_gate(used[place], activity) if place in used else activity
 
         activity: dict[Node, Array] = {}
         for node in self.graph.order:
@@ -191,7 +200,7 @@ class GatedNetwork:
             gates: {node or edge: (P,) or (neurons, P)}, used in place of all stored ones.
 
         Raises:
-            ValueError: wrong shapes, or gates of unknown nodes or of another number of samples.
+            ValueError: gates of unknown nodes or of another number of samples.
         """
         activity = self.activations(weights, inputs, gates)
         nodes = self.graph.output_nodes
@@ -208,7 +217,7 @@ def _check_gates(name: str, gates: Mapping, neurons: Mapping[Any, int]) -> dict[
         if place not in neurons:
             raise ValueError(f"{name}: expected one of {list(neurons)}, got {place!r}")
     return {
-        place: _check_gate(f"{name}[{place!r}]", gate, neurons[place])
+        place: checked_gate(f"{name}[{place!r}]", gate, neurons[place])
         for place, gate in gates.items()
     }
 

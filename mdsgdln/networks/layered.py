@@ -1,6 +1,6 @@
-"""Chains of layers: linear and ReLU networks, also with the weights of other frameworks."""
+"""Chains of layers with any activation: linear, ReLU and others; weights of other frameworks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,29 +10,53 @@ from jaxtyping import Array, ArrayLike, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
-from mdsgdln.networks.network import _check_gate, _columns_by, _gaussian
+from mdsgdln.graphs import Node
+from mdsgdln.networks.gated import GatedNetwork
+from mdsgdln.networks.network import Network, apply_gate, checked_gate, draw_gaussian
 from mdsgdln.tasks import Task
-from mdsgdln.tasks.task import _rows_of
 
 TRANSPOSED = {"torch": False, "flax": True, "sklearn": True}  # stored as (in, out)
-SAME = 1e-4  # of the largest output: single precision is a hundred times finer
+LARGEST_DIFFERENCE = 1e-4  # of the largest output: single precision is a hundred times finer
+
+
+def identity(activity: Array) -> Array:
+    """Return the activity as it is: the activation of a linear network."""
+    return activity
 
 
 @dataclass(frozen=True, repr=False)
-class _Layered:
-    """A chain of layers, all architecture; subclasses say what is done to a layer's input."""
+class Layered(Network):
+    """A chain of layers without biases, ŷ = W_L φ(W_{L−1} … φ(W₁ x)).
+
+    Weights are a list of one matrix (N_{l+1}, N_l) per layer.
+
+    Args:
+        sizes: (N_in, H, ..., N_out).
+        activation: φ of every hidden layer, a function of an array. Two networks are equal, and
+            share compiled programs, if it is the same object.
+
+    Raises:
+        ValueError: fewer than two sizes, sizes that are not positive, or no function.
+    """
 
     sizes: Sequence[int]
+    activation: Callable[[Array], Array] = jax.nn.relu
 
     def __post_init__(self):
         checks.several("sizes", self.sizes)
         sizes = tuple(checks.positive_integer("sizes", size) for size in self.sizes)
         if len(sizes) < 2:
             raise ValueError(f"sizes: expected (N_in, H, ..., N_out), got {sizes!r:.80}")
+        checks.function("activation", self.activation)
         object.__setattr__(self, "sizes", sizes)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.sizes})"
+
+    @property
+    def shapes(self) -> list[tuple[int, int]]:
+        """Shape of each layer's weights, (N_{l+1}, N_l)."""
+        return list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
 
     def init(self, key: Array, scale: Scalar | Sequence[Scalar]) -> list[Array]:
         """Draw Gaussian weights, one matrix (N_{l+1}, N_l) per layer.
@@ -41,31 +65,18 @@ class _Layered:
             key: a JAX random key.
             scale: σ, the standard deviation of an entry, or one per layer.
         """
-        checks.random_key("key", key)
-        shapes = self._shapes()
-        return _gaussian(key, shapes, checks.scales(scale, tuple(range(len(shapes)))))
+        scales = checks.scales(scale, tuple(range(len(self.shapes))))
+        return draw_gaussian(key, self.shapes, scales)
 
-    def _shapes(self) -> list[tuple[int, int]]:
-        return list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
-
-    def _check_weights(self, weights: Sequence[Numbers]) -> None:
-        """Raise ``ValueError`` unless ``weights`` has one matrix of the right shape per layer."""
-        shapes = self._shapes()
-        if not isinstance(weights, Sequence) or len(weights) != len(shapes):
-            raise ValueError(f"weights: expected {len(shapes)} matrices, got {weights!r:.80}")
-        for layer, (weight, shape) in enumerate(zip(weights, shapes, strict=True)):
-            checks.weight(f"weights[{layer}]", weight, shape)
-
-    def _reading(self, task: Task) -> "_Layered":
-        """Return the network itself, if ``task`` has its numbers of inputs and outputs."""
+    def check(self, weights: Sequence[Numbers], task: Task) -> None:
+        """Raise ``ValueError`` unless weights and task have the shapes of the layers."""
         checks.instance("task", task, Task)
         checks.num_rows("inputs", len(task.inputs), self.sizes[0])
         checks.num_rows("targets", len(task.targets), self.sizes[-1])
-        return self
-
-    def take(self, columns: Numbers | slice) -> "_Layered":
-        """Return the network itself: it stores no gates."""
-        return self
+        if not isinstance(weights, Sequence) or len(weights) != len(self.shapes):
+            raise ValueError(f"weights: expected {len(self.shapes)} matrices, got {weights!r:.80}")
+        for layer, (weight, shape) in enumerate(zip(weights, self.shapes, strict=True)):
+            checks.weight(f"weights[{layer}]", weight, shape)
 
     def activations(
         self,
@@ -74,21 +85,17 @@ class _Layered:
         gates: Sequence[Numbers] | None = None,
     ) -> list[Float[Array, "_ P"]]:
         """Return the activity of every hidden layer, each (neurons, P); as for ``apply``."""
-        inputs = checks.finite_array("inputs", inputs, 2, "(N_in, P)")
-        self._check_weights(weights)
-        checks.num_rows("inputs", len(inputs), self.sizes[0])
         if gates is not None:
             checks.several("gates", gates, len(self.sizes) - 2)
-        layer, activity = inputs, []
+        activity = [jnp.asarray(inputs)]
         for index, weight in enumerate(weights[:-1]):
-            arriving = weight @ layer
+            arriving = jnp.asarray(weight) @ activity[-1]
             if gates is None:
-                layer = self._activate(arriving)  # type: ignore[attr-defined]  # of a subclass
+                activity.append(self.activation(arriving))
             else:
-                gate = _check_gate(f"gates[{index}]", gates[index], *arriving.shape)
-                layer = _columns_by(gate) * arriving
-            activity.append(layer)
-        return activity
+                gate = checked_gate(f"gates[{index}]", gates[index], *arriving.shape)
+                activity.append(apply_gate(gate, arriving))
+        return activity[1:]
 
     def apply(
         self,
@@ -101,45 +108,44 @@ class _Layered:
         Args:
             weights: one matrix per layer, as from ``init``.
             inputs: X, shape (N_in, P).
-            gates: one array (P,) or (neurons, P) per hidden layer, used in place of the layer's
-                own activation.
+            gates: one array (P,) or (neurons, P) per hidden layer, used in place of the activation.
 
         Raises:
-            ValueError: wrong shapes of weights, inputs or gates.
+            ValueError: gates of the wrong shape.
         """
         hidden = self.activations(weights, inputs, gates)
-        # A product with a weight of NumPy is an array of JAX, whatever NumPy's annotations say.
         return weights[-1] @ (hidden[-1] if hidden else jnp.asarray(inputs))  # type: ignore[return-value]
 
+    def gates(self, weights: Sequence[ArrayLike], inputs: Numbers) -> list[Float[Array, "_ P"]]:
+        """Return 1 where a neuron is active, above 0: one (neurons, P) per hidden layer."""
+        return [(layer > 0).astype(layer.dtype) for layer in self.activations(weights, inputs)]
 
-@jax.tree_util.register_static
-class LinearNetwork(_Layered):
+
+class LinearNetwork(Layered):
     """A linear network of any depth, ŷ = W_L ⋯ W_1 x; ``sizes`` is (N_in, H, ..., N_out)."""
 
-    @staticmethod
-    def _activate(arriving):
-        return arriving
+    def __init__(self, sizes: Sequence[int]):
+        super().__init__(sizes, identity)
+
+    def as_gated(self) -> GatedNetwork:
+        """Return the same network as a graph without gates, its edges in the order of layers."""
+        nodes: list[Node] = [f"layer {index}" for index in range(len(self.sizes))]
+        sizes = dict(zip(nodes, self.sizes, strict=True))
+        return GatedNetwork(sizes, list(zip(nodes[:-1], nodes[1:], strict=True)))
 
 
-@jax.tree_util.register_static
-class ReLUNetwork(_Layered):
+class ReLUNetwork(Layered):
     """A bias-free ReLU network with linear outputs; ``sizes`` is (N_in, H, ..., N_out).
 
     A ReLU is a gate set by the neuron's own input, ``max(z, 0) = step(z) z`` (MHS §3): given
     ``gates`` in ``apply``, the same weights act as a gated linear network.
     """
 
-    _activate = staticmethod(jax.nn.relu)
-
-    def gates(self, weights: Sequence[ArrayLike], inputs: Numbers) -> list[Float[Array, "_ P"]]:
-        """Return the gates that the ReLUs set, 1 where on: one (neurons, P) per hidden layer."""
-        return [(layer > 0).astype(layer.dtype) for layer in self.activations(weights, inputs)]
+    def __init__(self, sizes: Sequence[int]):
+        super().__init__(sizes, jax.nn.relu)
 
 
-KINDS: dict[str, type[LinearNetwork] | type[ReLUNetwork]] = {
-    "relu": ReLUNetwork,
-    "linear": LinearNetwork,
-}
+NAMED: dict[str, type[Layered]] = {"relu": ReLUNetwork, "linear": LinearNetwork}
 
 
 def from_weights(
@@ -147,9 +153,9 @@ def from_weights(
     biases: Sequence[Any] | None = None,
     *,
     convention: Literal["torch", "flax", "sklearn"] = "torch",
-    activation: Literal["relu", "linear"] = "relu",
+    activation: Literal["relu", "linear"] | Callable[[Array], Array] = "relu",
     check: tuple[Any, Any] | None = None,
-) -> tuple[LinearNetwork | ReLUNetwork, list[Array]]:
+) -> tuple[Layered, list[Array]]:
     """Return the network that has these layers of weights, and the weights as it takes them.
 
     PyTorch's ``Linear.weight`` is (out, in), and so is that of Equinox (``"torch"``); a kernel of
@@ -168,7 +174,8 @@ def from_weights(
         weights: of every layer, first to last, (N_{l+1}, N_l) or (N_l, N_{l+1}).
         biases: of every layer, (N_{l+1},), or None where it has none.
         convention: ``"torch"``, ``"flax"`` or ``"sklearn"``.
-        activation: of the hidden layers, ``"relu"`` or ``"linear"``.
+        activation: of the hidden layers: ``"relu"``, ``"linear"`` or a function such as
+            ``jax.numpy.tanh``.
         check: inputs (P, N_in) and the framework's outputs for them, (P, N_out) or (P,); where the
             framework adds a bias to the outputs, give None for it and the outputs less this bias.
 
@@ -181,8 +188,6 @@ def from_weights(
     """
     if convention not in TRANSPOSED:
         raise ValueError(f"convention: expected one of {[*TRANSPOSED]}, got {convention!r:.80}")
-    if activation not in KINDS:
-        raise ValueError(f"activation: expected one of {[*KINDS]}, got {activation!r:.80}")
     checks.several("weights", weights)
     layers = [
         checks.finite_array(f"weights[{index}]", checks.plain(weight), 2, "(neurons, neurons)")
@@ -201,7 +206,16 @@ def from_weights(
     bias = None if biases is None else _first_bias(biases, layers)
     if bias is not None:
         layers[0] = jnp.column_stack([layers[0], bias])
-    network = KINDS[activation]((layers[0].shape[1], *map(len, layers)))
+    sizes = layers[0].shape[1], *map(len, layers)
+    network: Layered
+    if isinstance(activation, str) and activation in NAMED:
+        network = NAMED[activation](sizes)
+    elif callable(activation):
+        network = Layered(sizes, activation)
+    else:
+        raise ValueError(
+            f"activation: expected one of {[*NAMED]} or a function, got {activation!r:.80}"
+        )
     if check is not None:
         _compare(network, layers, check, bias is not None)
     return network, layers
@@ -225,9 +239,7 @@ def _first_bias(biases: Sequence[Any], layers: list[Array]) -> Array | None:
     return given.get(0)
 
 
-def _compare(
-    network: LinearNetwork | ReLUNetwork, weights: list[Array], check: tuple[Any, Any], ones: bool
-) -> None:
+def _compare(network: Layered, weights: list[Array], check: tuple[Any, Any], ones: bool) -> None:
     """Raise ``ValueError`` unless the network's outputs are those that the framework gave."""
     checks.several("check", check, 2)
     inputs = checks.finite_array("check[0]", checks.plain(check[0]), 2, "(P, N_in)")
@@ -235,13 +247,13 @@ def _compare(
     if ones:
         inputs = jnp.column_stack([inputs, jnp.ones(len(inputs))])
     found = network.apply(weights, inputs.T).T
-    outputs = _rows_of("check[1]", check[1])
+    outputs = checks.rows_of_samples("check[1]", check[1])
     checks.of_shape("check[1]", outputs, found.shape)
     largest = float(jnp.abs(outputs).max())
     if not largest:
         raise ValueError("check[1]: expected an output that is not zero: zeros fit any activation")
     difference = float(jnp.abs(found - outputs).max()) / largest
-    if difference > SAME:
+    if difference > LARGEST_DIFFERENCE:
         raise ValueError(
             f"check: expected the outputs of a {type(network).__name__} with these weights, got "
             f"others, by {difference:.2g} of the largest; likely causes: another activation (leaky "

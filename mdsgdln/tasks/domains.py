@@ -55,9 +55,6 @@ def routing(
         input_maps: a matrix (rows, N_in) per input domain, applied to the items' inputs.
         output_maps: a matrix (rows, N_out) per output domain, applied to their targets.
 
-    Returns:
-        a task whose ``node_rows`` name ``input 0`` … and ``output 0`` …
-
     Raises:
         ValueError: Q above M, or maps of the wrong number or shape.
     """
@@ -70,7 +67,6 @@ def routing(
     return Task(
         np.block([[np.where(shown[i, j], inputs[i], 0) for j in domains] for i in domains]),
         np.block([[np.where(trained[i, j], targets[j], 0) for i in domains] for j in domains]),
-        _rows("input", inputs) | _rows("output", targets),
         [f"input {i}, item {item}" for i in domains for item in range(items.num_samples)],
     )
 
@@ -85,9 +81,3 @@ def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndar
         shapes = [each.shape for each in maps]
         raise ValueError(f"{name}: expected {len(data)} columns each, got shapes {shapes!r:.80}")
     return [each @ data for each in maps]
-
-
-def _rows(kind: str, blocks: Sequence[np.ndarray]) -> dict[object, slice]:
-    """Return {node: rows} of blocks stacked one below the other."""
-    ends = np.cumsum([0, *map(len, blocks)]).tolist()
-    return {f"{kind} {i}": slice(ends[i], ends[i + 1]) for i in range(len(blocks))}

@@ -7,22 +7,25 @@ degrees of freedom, and d ln a₀ moves its learning by d ln a₀ / ((1 + d a₀
 s²/(2d).
 """
 
-import operator
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import polygamma, psi
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.gates import are_realisable
 from mdsgdln.networks import GatedNetwork, LinearNetwork
-from mdsgdln.statistics import Modes, _path_gate, effective_dataset, modes
+from mdsgdln.statistics import Modes, effective_dataset, modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.reduction import _as_graph, _check_two_layer, _is_given
+from mdsgdln.theory.reduction import check_two_layer
 
-ERROR = 0.05  # relative, of a loss curve: what is called off
+LARGEST_ERROR = 0.05  # of a loss curve, relative
+LARGEST_COUPLING = 0.1  # off-diagonal norm of Σ^x
+RICH_BELOW = 0.1  # of its final strength: where a rich mode starts
+LEAST_RICH = 0.95  # share of the loss in rich modes
 
 
 class Condition(NamedTuple):
@@ -31,16 +34,26 @@ class Condition(NamedTuple):
     Attributes:
         name: what is measured.
         value: how much of it there is here.
-        bound: how much there may be, and from which side.
-        holds: whether the value is on the right side.
-        beyond: what goes wrong where it is not.
+        side: from which side the bound holds, "≤" or "≥".
+        limit: how much there may be at most, or at least.
+        beyond: what goes wrong where it does not hold.
     """
 
     name: str
     value: float
-    bound: str
-    holds: bool
+    side: Literal["≤", "≥"]
+    limit: float
     beyond: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the value is on the right side of the limit."""
+        return self.value <= self.limit if self.side == "≤" else self.value >= self.limit
+
+    @property
+    def bound(self) -> str:
+        """Side and limit in words."""
+        return f"{self.side} {self.limit:g}"
 
 
 class Applicability(NamedTuple):
@@ -68,13 +81,20 @@ class Applicability(NamedTuple):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        import pandas as pd  # here, as its import takes a while
-
         heads = ["assumption", "here", "bound", "holds", "beyond"]
-        table = pd.DataFrame(self.rows, columns=heads)
-        table["here"] = [f"{round(value, 3):g}" for value in table["here"]]
-        table["holds"] = ["✓" if holds else "✗" for holds in table["holds"]]
-        return table.to_html(index=False)
+        lines = [f"<th>{head}</th>" for head in heads]
+        table = ["".join(lines)]
+        for row in self.rows:
+            cells = [
+                row.name,
+                f"{round(row.value, 3):g}",
+                row.bound,
+                "✓" if row.holds else "✗",
+                row.beyond,
+            ]
+            table.append("".join(f"<td>{cell}</td>" for cell in cells))
+        rows = "".join(f"<tr>{line}</tr>" for line in table)
+        return f'<table border="1" class="dataframe">{rows}</table>'
 
 
 def applicability(
@@ -82,7 +102,7 @@ def applicability(
 ) -> Applicability:
     """Return how far a task and a two-layer network are from what the theory assumes.
 
-    The first rows concern ``predict_losses`` from σ alone, which warns of them; the last ones
+    The first rows concern ``predict`` from σ alone, which warns of them; the last ones concern
     closed forms, and ReLU networks that the gated network stands for.
 
     Args:
@@ -93,13 +113,20 @@ def applicability(
     Raises:
         ValueError: a network that is not two-layer, a gate per neuron, bad numbers or σ = 0.
     """
-    gated, by_edge = _as_graph(network, scale)
-    gated = gated._reading(task)
-    _check_two_layer(gated)
-    if _is_given(by_edge):
-        raise ValueError("scale: expected standard deviations, got weights: these need nothing")
-    pathways = _pathways(gated, task, by_edge)
+    checks.instance("network", network, GatedNetwork | LinearNetwork)
+    gated = network.as_gated() if isinstance(network, LinearNetwork) else network
+    gated.check(None, task)
+    check_two_layer(gated)
+    scales = checks.initial_scales(scale, gated.graph.edges)
+    pathways = _pathways(gated, task, scales)
     return Applicability((*_of_prediction(pathways, task), *_of_closed_forms(pathways, task)))
+
+
+def conditions_of_prediction(
+    network: GatedNetwork, task: Task, scales: Sequence[Scalar]
+) -> list[Condition]:
+    """Return what a prediction from σ alone, one per edge, assumes of a two-layer network."""
+    return _of_prediction(_pathways(network, task, scales), task)
 
 
 class _Pathway(NamedTuple):
@@ -112,42 +139,35 @@ class _Pathway(NamedTuple):
     gate: Float[np.ndarray, " P"]
 
 
-def _pathways(
-    network: GatedNetwork, task: Task, scale: Scalar | Mapping | Sequence
-) -> list[_Pathway]:
+def _pathways(network: GatedNetwork, task: Task, scales: Sequence[Scalar]) -> list[_Pathway]:
     """Return what matters of every pathway."""
     graph, found = network.graph, []
-    by_edge = dict(zip(graph.edges, checks.initial_scales(scale, graph.edges), strict=True))
+    by_edge = dict(zip(graph.edges, scales, strict=True))
     for path in graph.paths:
         data = effective_dataset(network, task, path)
         _, hidden, outputs = (graph.neurons[node] for node in path)
         first, second = (float(by_edge[edge]) ** 2 for edge in graph.path_edges(path))
         power = outputs * hidden * (first * second) * float(np.sum(np.asarray(data.inputs) ** 2))
-        gate = np.asarray(_path_gate(network, path, task.num_samples))
+        gate = np.asarray(network.path_gate(path, task.num_samples))
         found.append(_Pathway(modes(data), hidden, hidden * (first + second) / 4, power, gate))
     return found
-
-
-def _condition(name: str, value: float | int, bound: str, beyond: str) -> Condition:
-    """Return a condition on a value, whose bound is a side, ≤, ≥ or =, and a number."""
-    side, number = bound.split()
-    compare = {"≤": operator.le, "≥": operator.ge, "=": operator.eq}[side]
-    return Condition(name, value, bound, compare(value, float(number)), beyond)
 
 
 def _of_prediction(pathways: list[_Pathway], task: Task) -> list[Condition]:
     """Return the conditions of a prediction from σ alone."""
     return [
-        _condition(
+        Condition(
             "outputs at time 0, their share of the loss",
             _start_error(pathways, task),
-            f"≤ {ERROR}",
+            "≤",
+            LARGEST_ERROR,
             "the loss starts above the prediction: the weights are too large for the width",
         ),
-        _condition(
+        Condition(
             "error of the loss curve that one draw may have",
             _draw_error(pathways),
-            f"≤ {ERROR}",
+            "≤",
+            LARGEST_ERROR,
             "the time at which a mode is learned depends on the draw: take the initial weights in "
             "place of σ, or more neurons",
         ),
@@ -160,28 +180,32 @@ def _of_closed_forms(pathways: list[_Pathway], task: Task) -> list[Condition]:
     binary = np.isin(gates, (0, 1)).all(axis=1)
     realisable = are_realisable(gates[binary], task.inputs) if binary.any() else binary
     return [
-        _condition(
+        Condition(
             "neurons to spare, beyond one a mode",
             min(path.num_hidden - len(path.modes.singular_values) for path in pathways),
-            "≥ 0",
+            "≥",
+            0,
             "only as many modes are learned as there are neurons",
         ),
-        _condition(
+        Condition(
             "off-diagonal norm of Σ^x (Assumption 2.1.1)",
             max(path.modes.coupling for path in pathways),
-            "≤ 0.1",
+            "≤",
+            LARGEST_COUPLING,
             "modes do not learn independently: closed forms fail, their singular vectors turn",
         ),
-        _condition(
+        Condition(
             "rich modes, a₀ < 0.1 s/d, their share of the loss",
             _rich_share(pathways),
-            "≥ 0.95",
+            "≥",
+            LEAST_RICH,
             "modes are learned together and exponentially: no stages, no race between gates",
         ),
-        _condition(
+        Condition(
             "gates that a ReLU neuron can have, their share",
             float(realisable.sum() / len(gates)),
-            "= 1",
+            "≥",
+            1,
             "no ReLU network has these gates: the theory holds for the gated network alone",
         ),
     ]
@@ -195,8 +219,6 @@ def _start_error(pathways: list[_Pathway], task: Task) -> float:
 
 def _draw_error(pathways: list[_Pathway]) -> float:
     """Return the relative error of the loss curve, its mean over draws and twice its scatter."""
-    from scipy.special import polygamma, psi  # here, as its import takes a while
-
     mean, variance, area = 0.0, 0.0, 0.0
     for path in pathways:
         learned = slice(path.num_hidden)  # no more modes than neurons
@@ -219,6 +241,6 @@ def _rich_share(pathways: list[_Pathway]) -> float:
     rich, whole = 0.0, 0.0
     for path in pathways:
         s, d = path.modes.singular_values, path.modes.input_variances
-        rich += np.sum((s**2 / d)[d * path.strength < 0.1 * s])
+        rich += np.sum((s**2 / d)[d * path.strength < RICH_BELOW * s])
         whole += np.sum(s**2 / d)
     return float(rich / whole) if whole else 1.0

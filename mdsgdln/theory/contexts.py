@@ -15,7 +15,7 @@ from mdsgdln._checks import Numbers
 from mdsgdln.networks import ReLUNetwork
 from mdsgdln.statistics import modes
 from mdsgdln.tasks import Task, contextual
-from mdsgdln.tasks.structures import _rows
+from mdsgdln.tasks.structures import structure as rows_of
 from mdsgdln.theory.trajectories import mode_losses, mode_trajectory
 
 FLAT = 1e-9  # over the means themselves: contexts that differ by less do not differ
@@ -56,7 +56,7 @@ def contextual_closed_form(
         checks.non_negative("strengths", strength)
     if len(strengths) != 2:
         raise ValueError(f"strengths: expected (common, contextual), got {len(strengths)} numbers")
-    rows = _rows("structure", structure, num_items)
+    rows = rows_of(structure, num_items)
     summed = rows.T @ rows.sum(axis=1)  # FᵀF 1
     if np.ptp(summed) > 1e-6 * np.linalg.norm(rows, 2) ** 2:
         raise ValueError(
@@ -130,8 +130,7 @@ def context_preference(
     checks.instance("network", network, ReLUNetwork)
     if len(network.sizes) != 3:
         raise ValueError(f"network: expected one hidden layer, got {len(network.sizes) - 2}")
-    network._reading(task)
-    network._check_weights(weights)
+    network.check(weights, task)
     contexts = np.asarray(checks.finite_array("contexts", contexts, 1, "(P,)"))
     if len(contexts) != task.num_samples:
         raise ValueError(f"contexts: expected {task.num_samples} numbers, got {len(contexts)}")

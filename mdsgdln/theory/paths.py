@@ -11,7 +11,6 @@ from jaxtyping import Array, Float
 from mdsgdln import _checks as checks
 from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
-from mdsgdln.statistics import _path_gate
 from mdsgdln.tasks import Task
 
 
@@ -33,12 +32,11 @@ def path_gradient(
         ValueError: weights or task that do not fit, or gates that differ between neurons.
     """
     checks.instance("network", network, GatedNetwork)
-    network = network._reading(task)
-    network._check_weights(weights)
+    network.check(weights, task)
     graph = network.graph
     gated_inputs = {  # g_p x_{s(p)}, (neurons of s(p), P)
         path: task.inputs[np.array(graph.node_rows[path[0]])]
-        * _path_gate(network, path, task.num_samples)[None, :]
+        * network.path_gate(path, task.num_samples)[None, :]
         for path in graph.paths
     }
     flow = {edge: jnp.zeros_like(weights[edge]) for edge in graph.edges}

@@ -15,10 +15,10 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.graphs import Edge, Path
 from mdsgdln.networks import GatedNetwork
-from mdsgdln.statistics import Modes, _path_gate, effective_dataset, modes
+from mdsgdln.statistics import Modes, effective_dataset, modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.starts import _starts_of
-from mdsgdln.theory.trajectories import _raced
+from mdsgdln.theory.starts import strengths_by_place
+from mdsgdln.theory.trajectories import integrate_race
 
 
 class PathwayRace(NamedTuple):
@@ -36,7 +36,7 @@ class PathwayRace(NamedTuple):
 def pathway_modes(network: GatedNetwork, task: Task) -> dict[Path, Modes]:
     """Return the modes of every path's effective dataset."""
     checks.instance("network", network, GatedNetwork)
-    network = network._reading(task)
+    network.check(None, task)
     return {path: modes(effective_dataset(network, task, path)) for path in network.graph.paths}
 
 
@@ -86,18 +86,20 @@ def pathway_race(
     """
     checks.instance("network", network, GatedNetwork)
     times = checks.times(times)
-    network = network._reading(task)
+    network.check(None, task)
     paths = network.graph.paths
     if any(len(path) != 3 for path in paths):
         raise ValueError(f"network: expected paths of two edges, got {paths!r:.120}")
     path_modes = pathway_modes(network, task) if path_modes is None else path_modes
     _check_modes(path_modes, paths)
-    by_path = _starts_of(starts, {path: len(path_modes[path].singular_values) for path in paths})
+    by_path = strengths_by_place(
+        starts, {path: len(path_modes[path].singular_values) for path in paths}
+    )
     for start in by_path.values():
         if not isinstance(start, jax.core.Tracer) and not (start > 0).all():
             raise ValueError(f"starts: expected numbers above 0, got {start.min()}")
     drive, coupling = _couplings(network, task, {path: path_modes[path] for path in paths})
-    strengths = _raced(drive, coupling, jnp.concatenate(list(by_path.values())), times)
+    strengths = integrate_race(drive, coupling, jnp.concatenate(list(by_path.values())), times)
     # 𝓛 = ½⟨‖y‖²⟩ − sᵀa + ½ aᵀD a
     power = np.sum(np.asarray(task.targets) ** 2) / (2 * task.num_samples)
     gain = jnp.sum(drive[:, None] * strengths, axis=0)
@@ -124,7 +126,7 @@ def _couplings(
     """
     rows, responses, answers = network.graph.node_rows, [], []
     for path, found in path_modes.items():
-        gate = np.asarray(_path_gate(network, path, task.num_samples))
+        gate = np.asarray(network.path_gate(path, task.num_samples))
         inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate[None, :]
         left = np.zeros((len(task.targets), found.left.shape[1]))
         left[np.array(rows[path[2]])] = found.left

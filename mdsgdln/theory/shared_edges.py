@@ -7,7 +7,6 @@ a neuron a mode, whose weights stay diagonal.
 """
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -17,12 +16,14 @@ from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
-from mdsgdln.graphs import Edge, Graph, Node
+from mdsgdln.graphs import Edge, Node
+from mdsgdln.losses import squared_error
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import effective_dataset, modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.flow import ReducedNetwork, _at, _flow
-from mdsgdln.theory.starts import _starts_of
+from mdsgdln.theory.starts import strengths_by_place
+from mdsgdln.theory.trajectories import integrate
+from mdsgdln.training import train
 
 TOLERANCE = 1e-6  # relative size of what may be left outside of the decoupled modes
 
@@ -55,7 +56,7 @@ def decoupled_weights(
     """
     checks.random_key("key", key)
     checks.instance("network", network, GatedNetwork)
-    network = network._reading(task)
+    network.check(None, task)
     bases: dict[Node, Any] = _node_modes(network, task)
     num_modes = next(iter(bases.values())).shape[1]
     for node, neurons in network.graph.sizes:
@@ -65,7 +66,7 @@ def decoupled_weights(
             raise ValueError(f"network: expected {num_modes} neurons at least in {node!r}")
         key, node_key = jax.random.split(key)
         bases[node] = jnp.linalg.qr(jax.random.normal(node_key, (neurons, num_modes)))[0]
-    strengths = _starts_of(starts, dict.fromkeys(network.graph.edges, num_modes))
+    strengths = strengths_by_place(starts, dict.fromkeys(network.graph.edges, num_modes))
     return {
         (source, target): bases[target] * strengths[source, target][None, :] @ bases[source].T
         for source, target in network.graph.edges
@@ -98,27 +99,23 @@ def shared_race(
     times = checks.times(times)
     checks.non_negative("learning_rate", learning_rate)
     checks.instance("network", network, GatedNetwork)
-    network = network._reading(task)
-    decoupled = _decoupled(network, task, starts)
-    if learning_rate == 0:
-        strengths, losses = decoupled.evolve(times, output=_observed)
-    else:
-        numbers = np.rint(np.asarray(times) / learning_rate).astype(int)
-        if not np.allclose(np.asarray(times) / learning_rate, numbers, atol=1e-3):
+    network.check(None, task)
+    small, weights, reduced = _decoupled(network, task, starts)
+    steps = None
+    if learning_rate > 0:
+        steps = np.rint(np.asarray(times) / learning_rate).astype(int)
+        if not np.allclose(np.asarray(times) / learning_rate, steps, atol=1e-3):
             raise ValueError(
                 f"times: expected multiples of learning_rate={learning_rate!r}, got {times!r:.80}"
             )
-        start = list(decoupled.weights.values())
-        observed = _descend(
-            decoupled.network, decoupled.task, start, learning_rate, num_steps=int(numbers[-1]) + 1
-        )
-        strengths, losses = jax.tree.map(lambda array: array[numbers], observed)
+        run = train(small, weights, reduced, learning_rate, int(steps[-1]) + 1, observe=_diagonals)
+        strengths = {edge: diagonal[steps].T for edge, diagonal in run.observed.items()}
+        losses = run.losses[steps]
+    else:
+        strengths, losses = _flow(small, weights, reduced, times)
     # Outputs stay in the space of U.
-    lost = np.sum(np.asarray(task.targets) ** 2) - np.sum(np.asarray(decoupled.task.targets) ** 2)
-    by_edge = {
-        edge: strength.T for edge, strength in zip(network.graph.edges, strengths, strict=True)
-    }
-    return SharedRace(by_edge, losses + lost / (2 * task.num_samples))
+    lost = np.sum(np.asarray(task.targets) ** 2) - np.sum(np.asarray(reduced.targets) ** 2)
+    return SharedRace(strengths, losses + lost / (2 * task.num_samples))
 
 
 def _node_modes(network: GatedNetwork, task: Task) -> dict[Node, Float[np.ndarray, "neurons _"]]:
@@ -134,22 +131,25 @@ def _node_modes(network: GatedNetwork, task: Task) -> dict[Node, Float[np.ndarra
     return bases
 
 
-def _decoupled(network: GatedNetwork, task: Task, starts) -> ReducedNetwork:
+def _decoupled(
+    network: GatedNetwork, task: Task, starts: Scalar | Mapping[Edge, Numbers]
+) -> tuple[GatedNetwork, dict[Edge, Array], Task]:
     """Return the network of a neuron a mode with its diagonal weights."""
     graph, rows, bases = network.graph, network.graph.node_rows, _node_modes(network, task)
     num_modes: int = next(iter(bases.values())).shape[1]
     sizes = [(node, size if node in rows else num_modes) for node, size in graph.sizes]
     bases = {node: bases.get(node, np.eye(size, num_modes)) for node, size in sizes}
-    narrow = network._on_graph(Graph(tuple(sizes), graph.edges, graph.rows))
+    gates = network.node_gates, network.edge_gates
+    narrow = GatedNetwork(dict(sizes), graph.edges, *gates, dict(graph.rows))
     _check_decoupled(narrow, task, bases)
     inputs, targets = (
         np.concatenate([bases[node].T @ np.asarray(data)[np.array(rows[node])] for node in nodes])
         for data, nodes in ((task.inputs, graph.input_nodes), (task.targets, graph.output_nodes))
     )
-    small = Graph(tuple((node, num_modes) for node, _ in sizes), graph.edges)
-    strengths = _starts_of(starts, dict.fromkeys(graph.edges, num_modes))
+    strengths = strengths_by_place(starts, dict.fromkeys(graph.edges, num_modes))
     weights = {edge: jnp.diag(strengths[edge]) for edge in graph.edges}
-    return ReducedNetwork(network._on_graph(small), weights, Task(inputs, targets))
+    small = GatedNetwork({node: num_modes for node, _ in sizes}, graph.edges, *gates)
+    return small, weights, Task.from_samples(inputs.T, targets.T)
 
 
 def _check_decoupled(network: GatedNetwork, task: Task, bases: Mapping[Node, np.ndarray]) -> None:
@@ -164,7 +164,7 @@ def _check_decoupled(network: GatedNetwork, task: Task, bases: Mapping[Node, np.
         for (source, target), strength in zip(edges, random, strict=True)
     }
     with jax.enable_x64(True):
-        flow = ReducedNetwork(network, weights, task).flow()
+        flow = jax.grad(squared_error, argnums=1)(network, weights, task)
     for (source, target), slope in flow.items():
         kept = np.diag(bases[target].T @ np.asarray(slope) @ bases[source])
         whole = np.linalg.norm(slope) ** 2
@@ -174,20 +174,30 @@ def _check_decoupled(network: GatedNetwork, task: Task, bases: Mapping[Node, np.
             )
 
 
-def _observed(system: ReducedNetwork) -> tuple[list[Float[Array, " modes"]], Float[Array, ""]]:
-    """Return the strengths of all edges, and the loss."""
-    edges = system.network.graph.edges
-    return [jnp.diag(system.weights[edge]) for edge in edges], system.loss()
+def _diagonals(weights: Mapping[Edge, Array]) -> dict[Edge, Float[Array, " modes"]]:
+    """Return the strengths of all edges."""
+    return {edge: jnp.diagonal(weight) for edge, weight in weights.items()}
 
 
-@partial(jax.jit, static_argnames="num_steps")
-def _descend(network, task, start, learning_rate, *, num_steps: int):
-    """Return what is observed before each step of gradient descent."""
-    parameters = network, task, learning_rate
+_loss_and_gradient = jax.jit(jax.value_and_grad(squared_error, argnums=1))
 
-    def step(weights, _):
-        slopes = _flow(parameters, weights)
-        moved = [w + learning_rate * slope for w, slope in zip(weights, slopes, strict=True)]
-        return moved, _observed(_at(parameters, weights))
 
-    return jax.lax.scan(step, start, length=num_steps)[1]
+def _flow(
+    network: GatedNetwork, weights: Mapping[Edge, Array], task: Task, times: Float[Array, " T"]
+) -> tuple[dict[Edge, Float[Array, "modes T"]], Float[Array, " T"]]:
+    """Return strengths and losses along gradient flow."""
+    edges, num_modes = network.graph.edges, len(next(iter(weights.values())))
+
+    def at(strengths):
+        rows = jnp.asarray(strengths).reshape(len(edges), num_modes)
+        diagonal = {edge: jnp.diag(row) for edge, row in zip(edges, rows, strict=True)}
+        loss, gradient = _loss_and_gradient(network, diagonal, task)
+        slopes = [np.diagonal(gradient[edge]) for edge in edges]
+        return float(loss), -np.concatenate(slopes).astype(float)
+
+    start = np.concatenate([np.diagonal(weights[edge]) for edge in edges]).astype(float)
+    with jax.enable_x64(True):
+        path = integrate(lambda strengths: at(strengths)[1], start, times)
+        losses = jnp.asarray([at(strengths)[0] for strengths in np.asarray(path)])
+    rows = jnp.asarray(path).T.reshape(len(edges), num_modes, -1)
+    return dict(zip(edges, rows, strict=True)), losses

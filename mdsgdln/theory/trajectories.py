@@ -1,15 +1,20 @@
-"""Closed-form trajectories of the modes of deep linear networks (MHS App. A.1)."""
+"""Trajectories of the modes of deep linear networks (MHS App. A.1), most of them in closed form."""
+
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float
+from scipy.integrate import solve_ivp
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.statistics import Modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.integration import integrate
+from mdsgdln.training import DivergenceError
+
+LARGEST = 100.0  # logarithm of a strength
 
 
 def _columns(singular_values: Numbers, input_variances: Numbers, starts: Numbers):
@@ -68,7 +73,7 @@ def mode_trajectory(
         return jnp.where(start > 0, start / jnp.where(start > 0, left, 1.0), 0.0)
     if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
         raise ValueError(f"starts: expected entries above 0, got {start.min()}")
-    return _raced(s[:, 0], jnp.diag(d[:, 0]), start[:, 0], times, depth)
+    return integrate_race(s[:, 0], jnp.diag(d[:, 0]), start[:, 0], times, depth)
 
 
 def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[Array, "modes T"]:
@@ -77,23 +82,50 @@ def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[
     return jnp.where(rate > 0, -jnp.expm1(-rate * times) / safe, times)
 
 
-def _raced(
+def integrate_race(
     drive: Float[ArrayLike, " modes"],
     coupling: Float[ArrayLike, "modes modes"],
     starts: Float[Array, " modes"],
     times: Float[Array, " T"],
     depth: int = 2,
 ) -> Float[Array, "modes T"]:
-    """Integrate ȧ = L a^{2−2/L} (s − D a) in ln a."""
-    parameters = drive, coupling, float(depth)
-    return jnp.exp(integrate(_growth, parameters, jnp.log(starts), times, tolerance=1e-9).T)
+    """Return a(t) of ȧ = L a^{2−2/L} (s − D a), integrated in ln a."""
+    checks.known("starts", (drive, coupling, starts, times))
+    s, coupled = np.asarray(drive, float), np.asarray(coupling, float)
+
+    def velocity(logarithms):
+        strengths = np.exp(np.minimum(logarithms, LARGEST))  # a trial step may be far too long
+        return depth * strengths ** (1 - 2 / depth) * (s - coupled @ strengths)
+
+    return jnp.exp(integrate(velocity, np.log(np.asarray(starts, float)), times).T)
 
 
-def _growth(parameters, log_strengths):
-    """Return d ln a / dt."""
-    drive, coupling, depth = parameters
-    strengths = jnp.exp(jnp.minimum(log_strengths, 100.0))  # a trial step may be far too long
-    return depth * strengths ** (1 - 2 / depth) * (drive - coupling @ strengths)
+def integrate(
+    velocity: Callable[[np.ndarray], np.ndarray],
+    start: Float[np.ndarray, " n"],
+    times: Float[ArrayLike, " T"],
+    tolerance: float = 1e-11,
+) -> Float[Array, "T n"]:
+    """Return the solution of ẏ = velocity(y), y(0) = start, at times that increase from 0 on.
+
+    Raises:
+        DivergenceError: the solution grows without bound.
+    """
+    asked, index = np.unique(np.asarray(times, float), return_inverse=True)
+    if not len(start) or asked[-1] == 0:
+        return jnp.asarray(np.tile(start, (len(index), 1)))
+    solved = solve_ivp(
+        lambda _, state: velocity(state),
+        (0.0, asked[-1]),
+        start,
+        method="DOP853",
+        t_eval=asked,
+        rtol=tolerance,
+        atol=tolerance,
+    )
+    if not solved.success or not np.isfinite(solved.y).all():
+        raise DivergenceError("times: the solution grows without bound")
+    return jnp.asarray(solved.y.T[index])
 
 
 def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:

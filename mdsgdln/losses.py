@@ -1,0 +1,56 @@
+"""What is descended: a number from a network, its weights and a task, a mean over samples."""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, PyTree
+
+from mdsgdln.networks import Network
+from mdsgdln.tasks import Task
+
+__all__ = ["Loss", "check_targets", "cross_entropy", "logistic", "squared_error"]
+__dir__ = __all__.copy  # what completion shows
+
+
+SUM = 1e-3  # how far the probabilities of a sample may be from summing to 1
+Loss: TypeAlias = Callable[[Any, PyTree, Task], Float[Array, ""]]
+
+
+def squared_error(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
+    """Return 𝓛 = 1/(2P) Σ_i ‖y_i − ŷ_i‖² (MHS Eq. 2)."""
+    outputs = network.apply(weights, task.inputs)
+    return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples)
+
+
+def cross_entropy(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
+    """Return −1/P Σ_i Σ_k y_ki ln softmax(ŷ_i)_k; targets of a sample are probabilities."""
+    outputs = network.apply(weights, task.inputs)
+    return jnp.mean(optax.softmax_cross_entropy(outputs.T, task.targets.T))
+
+
+def logistic(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
+    """Return 1/P Σ_i Σ_k ln(1 + e^ŷ) − y ŷ, a sum over outputs; targets lie between 0 and 1."""
+    outputs = network.apply(weights, task.inputs)
+    return jnp.sum(optax.sigmoid_binary_cross_entropy(outputs, task.targets)) / task.num_samples
+
+
+def check_targets(loss: Loss, task: Task) -> None:
+    """Raise ``ValueError`` unless the targets are what the loss takes; traced ones pass."""
+    if loss not in (cross_entropy, logistic) or isinstance(task.targets, jax.core.Tracer):
+        return
+    targets = np.asarray(task.targets)
+    if targets.min() < 0 or targets.max() > 1:
+        raise ValueError(
+            f"task: expected targets between 0 and 1 for this loss, got {targets.min():.3g} to "
+            f"{targets.max():.3g}"
+        )
+    sums = targets.sum(axis=0)
+    if loss is cross_entropy and np.abs(sums - 1).max() > SUM:
+        raise ValueError(
+            "task: expected targets that sum to 1 in each sample, one row per class, got sums "
+            f"from {sums.min():.3g} to {sums.max():.3g}"
+        )

@@ -1,0 +1,190 @@
+"""Few designed neurons that stand for a wide layer of any activation.
+
+N neurons each stand for m = H/N, so that ŷ = m Σ_j v_j φ(w_jᵀx). If the wide network consisted of
+m copies of each, a rule that treats every neuron alike would keep the copies equal, and the small
+network would learn exactly as the wide one does. Independent draws are not copies. As H → ∞ the
+loss no longer depends on the draw (the mean-field limit), and N draws come close to it at once when
+their moments are right: with (±w, ±v) of each draw the initial output is zero, as are all odd
+moments, and where the rule commutes with rotations, Σ w wᵀ and Σ v vᵀ are made isotropic.
+
+For positively homogeneous activations (ReLU, leaky ReLU) and such rules, m copies of (w, v) act as
+one neuron √m (w, v).
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.linalg import orth, polar
+
+from mdsgdln._checks import Scalar
+from mdsgdln.networks import Layered
+from mdsgdln.networks.network import draw_gaussian
+from mdsgdln.tasks import Task
+
+SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of w and v
+HOMOGENEOUS = 1e-5  # relative difference of φ(2z) and 2 φ(z) that is rounding
+
+Small = tuple[Layered, list, Task]
+
+
+class Repeated(Layered):
+    """A network with one hidden layer of which each neuron stands for several equal ones.
+
+    Its gradient is that of one copy, so that any rule which treats neurons alike moves the copies
+    as it would in the wide network.
+    """
+
+    copies: float
+
+    def __init__(self, sizes: Sequence[int], activation: Callable, copies: float):
+        object.__setattr__(self, "copies", float(copies))
+        super().__init__(sizes, activation)
+
+    def __eq__(self, other: object) -> bool:
+        return super().__eq__(other) and self.copies == getattr(other, "copies", None)
+
+    def __hash__(self) -> int:
+        return hash((self.sizes, self.activation, self.copies))
+
+    def apply(self, weights, inputs, gates=None) -> Float[Array, "N_out P"]:
+        """Return m times the outputs of the neurons, with the gradient of one times these."""
+        once = super().apply(weights, inputs, gates)
+        return once + jax.lax.stop_gradient((self.copies - 1) * once)
+
+
+class TestedRange(NamedTuple):
+    """In which widths and weights the prediction was tested, and how far off it was there."""
+
+    ratio: str  # the start over the end of a strength
+    large: float  # the ratio from which on it warns of an error of ``off``
+    largest: float  # the largest one tested
+    off: str
+    few: int  # neurons, with an error of ``scatter`` below
+    scatter: str
+
+
+SHALLOW = TestedRange("H σ² ‖X‖/‖Y‖", 0.5, 4.0, "40 %", 64, "20 %")
+# The loss of the initial output, which the prediction lacks, over that of the targets:
+OUTPUT_LARGE, OUTPUT_LARGEST = 0.05, 0.5  # it warns, it refuses
+
+
+def stand_for_layer(
+    network: Layered,
+    scales: Sequence[Scalar],
+    task: Task,
+    num_neurons: int,
+    key: Array,
+    *,
+    can_rotate: bool,
+    reduce_outputs: bool,
+) -> Small:
+    """Return the network, weights and task of few neurons that stand for one hidden layer.
+
+    Args:
+        network: with one hidden layer of H neurons.
+        scales: σ of both layers.
+        task: what it is trained on.
+        num_neurons: N at most; a multiple of four no larger than this and H is used.
+        key: JAX random key of the draws.
+        can_rotate: the rule of learning commutes with rotations of inputs and hidden neurons.
+        reduce_outputs: targets may be written in a basis of their span.
+
+    Raises:
+        ValueError: fewer than four neurons, or weights beyond the tested range.
+    """
+    width = network.sizes[1]
+    number = min(num_neurons, width) // len(SIGNS)
+    if not number:
+        name, value = ("network", width) if width < len(SIGNS) else ("num_neurons", num_neurons)
+        raise ValueError(f"{name}: expected at least {len(SIGNS)} neurons, got {value}")
+    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
+    if not inputs.any() or not targets.any():
+        raise ValueError("task: expected inputs and targets that are not all zero")
+    sigmas = [float(sigma) for sigma in scales]
+    _check_range(width, sigmas, inputs, targets)
+    drawn = draw_gaussian(key, [(number, len(inputs)), (number, len(targets))], [1.0, 1.0])
+    w, v = (np.asarray(part, float) for part in drawn)
+    if can_rotate:
+        w, inputs = _isotropic(w, inputs)
+        v, targets = _isotropic(v, targets if reduce_outputs else np.eye(len(targets)), targets)
+    copies = width / (len(SIGNS) * number)
+    merged = can_rotate and is_homogeneous(network.activation)
+    size = np.sqrt(copies) if merged else 1.0
+    w, v = size * sigmas[0] * w, size * sigmas[1] * v
+    weights = [
+        jnp.asarray(np.concatenate([p * w for p, _ in SIGNS])),
+        jnp.asarray(np.concatenate([q * v for _, q in SIGNS]).T),
+    ]
+    sizes = len(inputs), len(SIGNS) * number, len(targets)
+    activation = network.activation
+    small = Layered(sizes, activation) if merged else Repeated(sizes, activation, copies)
+    return small, weights, Task.from_samples(inputs.T, targets.T)
+
+
+def is_homogeneous(activation: Callable) -> bool:
+    """Return whether φ(cz) = c φ(z) for c > 0, as a ReLU has it, at some numbers."""
+    z = jnp.linspace(-3.0, 3.0, 25)
+    twice, doubled = np.asarray(activation(2 * z)), 2 * np.asarray(activation(z))
+    return bool(np.abs(twice - doubled).max() <= HOMOGENEOUS * np.abs(doubled).max())
+
+
+def _isotropic(
+    drawn: Float[np.ndarray, "m n"],
+    columns: Float[np.ndarray, "n P"],
+    data: Float[np.ndarray, "n Q"] | None = None,
+) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, "k Q"]]:
+    """Return draws, isotropic in the span of some columns, and data, in one basis of the span.
+
+    Weights outside of it do not move (inputs), or are of order σ² in the outputs.
+    """
+    basis = orth(columns)
+    inside = drawn @ basis
+    data = columns if data is None else data
+    return np.sqrt(max(inside.shape)) * polar(inside)[0], basis.T @ data
+
+
+def _check_range(
+    width: int,
+    sigmas: Sequence[float],
+    inputs: Float[np.ndarray, "N_in P"],
+    targets: Float[np.ndarray, "N_out P"],
+) -> None:
+    """Refuse weights beyond the tested range; warn, with its size, where the error is large."""
+    first, second = (sigma**2 for sigma in sigmas)
+    ratio = float(np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2))
+    start = width * (first + second) / 2 * ratio
+    power = len(targets) * width * first * second * np.sum(inputs**2)
+    added = power / (2 * np.sum(targets**2))
+    tested = SHALLOW
+    if not start <= tested.largest:
+        raise ValueError(
+            f"scale: {tested.ratio} is {start:.2g}, and was tested up to {tested.largest:g}: "
+            "beyond, this is not a prediction; take smaller weights, or scale your inputs"
+        )
+    output = f"the network's initial output adds {added:.0%} to its initial loss, expected at most "
+    if added > OUTPUT_LARGEST:
+        raise ValueError(
+            f"scale: {output}{OUTPUT_LARGEST:.0%}: this is without it and not a prediction of such "
+            "a network; take smaller weights, or scale your inputs"
+        )
+    doubts = [
+        (
+            width < tested.few,
+            f"{width} neurons, expected at least {tested.few}: curves may be off by "
+            f"{tested.scatter} and more, as draws of so narrow a network differ",
+        ),
+        (
+            start > tested.large,
+            f"{tested.ratio} is {start:.2g}, expected at most {tested.large}: up to "
+            f"{tested.largest:g} curves were up to {tested.off} off",
+        ),
+        (added > OUTPUT_LARGE, f"{output}{OUTPUT_LARGE:.0%}: the curve starts that much too low"),
+    ]
+    for holds, words in doubts:
+        if holds:
+            warnings.warn(f"predict: {words}", stacklevel=5)

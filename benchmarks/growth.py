@@ -9,7 +9,8 @@ import time
 import jax
 from timing import interleaved
 
-from mdsgdln import networks, sweeps, tasks, training
+from mdsgdln import networks, tasks, training
+from mdsgdln_book import sweeps
 
 SCALE, RATE = 0.005 / 700, 0.024
 SIZES = {

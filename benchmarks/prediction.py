@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from timing import interleaved
 
-from mdsgdln import networks, reln, tasks, theory, training
+from mdsgdln import deviation, networks, tasks, theory, training
 
 NUM_STEPS, SCALE = 8001, 0.005 / 700
 CASES = {f"{number} contexts": (number, None) for number in (3, 4, 5)}
@@ -39,6 +39,6 @@ def measure_case(num_contexts, structures):
     best = interleaved(train=train, from_scale=from_scale, from_weights=from_weights)
     return best | {
         "train / from_scale": best["train"] / best["from_scale"],
-        "deviation_from_scale": reln.deviation(from_scale(), train()),
-        "deviation_from_weights": reln.deviation(from_weights(), train()),
+        "deviation_from_scale": deviation(from_scale(), train()),
+        "deviation_from_weights": deviation(from_weights(), train()),
     }

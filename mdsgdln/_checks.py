@@ -1,9 +1,9 @@
 """Clear words for bad input: every check names the argument, what was expected and what came."""
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from types import UnionType
-from typing import Any
+from typing import Any, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -114,7 +114,7 @@ def positive(name: str, value: Scalar) -> Scalar:
     return value
 
 
-def is_list(value: Any) -> bool:
+def is_list(value: Any) -> TypeGuard[Iterable]:
     """Return whether ``value`` is several numbers, traced ones included, not one."""
     return isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
 
@@ -148,8 +148,9 @@ def instance(name: str, value: object, kind: type | UnionType) -> None:
 
 def several(name: str, value: Any, number: int | None = None) -> None:
     """Refuse what is not a list or the like, of that many entries."""
-    kind = isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__")
-    if kind or not np.iterable(value) or (number is not None and len(value) != number):
+    text = isinstance(value, str | bytes | Mapping)
+    length = len(value) if isinstance(value, Sized) and np.iterable(value) and not text else None
+    if length is None or number not in (None, length):
         expected = "several" if number is None else number
         raise ValueError(f"{name}: expected a list of {expected}, got {value!r:.80}")
 

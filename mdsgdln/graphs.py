@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
+from typing import Any
 
 from mdsgdln import _checks as checks
 
@@ -42,7 +43,7 @@ class Graph:
         cls,
         sizes: Mapping[Node, int],
         edges: Iterable[Edge],
-        rows: Mapping[Node, slice | Iterable[int]] | None = None,
+        rows: Mapping[Node, Any] | None = None,
     ) -> "Graph":
         """Check sizes, edges and rows as ``GatedNetwork`` takes them, and return the graph.
 
@@ -153,7 +154,7 @@ class Graph:
         return edges
 
 
-def _indices(name: str, rows: slice | Iterable[int], number: int) -> tuple[int, ...]:
+def _indices(name: str, rows: Any, number: int) -> tuple[int, ...]:
     """Return rows as indices from 0 on, one per neuron, or raise ``ValueError``."""
     try:
         # A slice without an end, or from the end, does not say of how many rows.

@@ -2,12 +2,10 @@
 
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
-from mdsgdln._checks import Numbers
 from mdsgdln.graphs import Path
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
@@ -15,12 +13,9 @@ from mdsgdln.tasks import Task
 __all__ = [
     "Correlations",
     "Modes",
-    "alignment",
-    "condensed",
     "correlations",
     "effective_dataset",
     "modes",
-    "residual",
 ]
 __dir__ = __all__.copy  # what completion shows
 
@@ -66,28 +61,6 @@ def correlations(task: Task) -> Correlations:
     return Correlations(targets @ inputs.T / task.num_samples, inputs @ inputs.T / task.num_samples)
 
 
-def condensed(task: Task) -> Task:
-    """Return a task of at most N_in + N_out samples with the same second moments, and no labels."""
-    checks.instance("task", task, Task)
-    checks.known("task", task)
-    rows = np.vstack([task.inputs, task.targets])
-    if rows.shape[1] <= len(rows):
-        return task._with(task.inputs, task.targets, None)
-    # With mode "r" NumPy returns an array, which its annotations overlook.
-    mixed = np.linalg.qr(rows.T, mode="r").T * np.sqrt(len(rows) / task.num_samples)  # type: ignore[attr-defined]
-    num_inputs = len(task.inputs)
-    return task._with(mixed[:num_inputs], mixed[num_inputs:], None)
-
-
-def residual(task: Task) -> Task:
-    """Return the task that is left of the best linear map: its targets are Y − Y X⁺ X."""
-    checks.instance("task", task, Task)
-    checks.known("task", task)
-    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
-    left_over = targets - targets @ np.linalg.pinv(inputs) @ inputs
-    return task._with(task.inputs, left_over, task.labels)
-
-
 def modes(task: Task) -> Modes:
     """Return the modes of a task whose singular value exceeds a millionth of the largest.
 
@@ -115,31 +88,6 @@ def modes(task: Task) -> Modes:
     input_variances = np.sum(right * image, axis=0)
     coupling = np.linalg.norm(image - right * input_variances[None, :]) / np.linalg.norm(image)
     return Modes(left, values, right, input_variances, float(coupling))
-
-
-def alignment(maps: Numbers, left: Numbers, right: Numbers) -> Float[Array, " T"]:
-    """Return how well linear maps W send some input modes to their output modes, 0 to 1.
-
-    ‖UᵀWV‖² / (‖WV‖ ‖UᵀW‖) in the Frobenius norm; 0 if WV or UᵀW is zero.
-
-    Args:
-        maps: W at several times, shape (T, N_out, N_in).
-        left: U, columns of ``Modes.left``, shape (N_out, k).
-        right: V, the same columns of ``Modes.right``, shape (N_in, k).
-    """
-    maps = checks.finite_array("maps", maps, 3, "(T, N_out, N_in)")
-    left = checks.finite_array("left", left, 2, "(N_out, k)")
-    right = checks.finite_array("right", right, 2, "(N_in, k)")
-    checks.of_shape("left", left, (maps.shape[1], left.shape[1]))
-    checks.of_shape("right", right, (maps.shape[2], left.shape[1]))
-    largest = jnp.abs(maps).max(axis=(1, 2), keepdims=True)
-    maps = maps / jnp.where(largest > 0, largest, 1.0)  # squares of tiny weights would vanish
-    entering, leaving = maps @ right, left.T @ maps
-    inner, entering, leaving = (
-        jnp.linalg.norm(part, axis=(1, 2)) for part in (left.T @ entering, entering, leaving)
-    )
-    some = entering * leaving > 0
-    return jnp.where(some, inner**2 / jnp.where(some, entering * leaving, 1.0), 0.0)
 
 
 def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:

@@ -128,7 +128,7 @@ def train(
         checks.function("optimiser", optimiser)
     batches = None
     if batch_size is not None:
-        batches = _batches(key, task.num_samples, batch_size, num_steps)
+        batches = draw_batches(key, task.num_samples, batch_size, num_steps)
     losses, weights, observed = _steps(
         network,
         weights,
@@ -164,7 +164,7 @@ def _check_finite(
         )
 
 
-def _batches(
+def draw_batches(
     key: Array | None, num_samples: int, batch_size: int, num_steps: int
 ) -> Int[Array, "num_steps batch"]:
     """Return the samples of each update: shuffled epochs, one after the other, cut to batches."""

@@ -23,8 +23,7 @@ from tqdm import tqdm
 
 from _ext.execution import fingerprint
 from _ext.references import REFERENCES, chapters
-from mdsgdln import sweeps
-from mdsgdln_book import tables
+from mdsgdln_book import sweeps, tables
 from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT
 
 CORES = 2

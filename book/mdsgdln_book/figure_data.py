@@ -4,13 +4,13 @@ A page holds it as JSON, rounded to what a screen can show.
 """
 
 from itertools import combinations, product
+from operator import itemgetter
 
-import jax
 import numpy as np
 from scipy import optimize
 
 from mdsgdln import discovery, gates, tasks, theory, training
-from mdsgdln_book import tables
+from mdsgdln_book import dynamics, tables
 from mdsgdln_book.experiments import (
     attention_race,
     finding_gates as finding_runs,
@@ -106,7 +106,7 @@ def routes() -> dict:
     return {"domains": domains, "trained": trained, "runs": runs}
 
 
-def sliding(flow: theory.ReLUFlow) -> dict:
+def sliding(flow: dynamics.ReLUFlow) -> dict:
     """Return gates and weights of the eight largest neurons of a flow that observed its weights.
 
     A state is "o" off, "/" sliding, "x" on, a letter for each sample; weights and losses are in
@@ -135,7 +135,7 @@ def letting(network, weights, task, contexts, neurons: list[int]) -> dict:
     one = np.ones_like(least)
     starts = {"nothing": 0 * one, "turned": one, "turned twice": 2 * one, "told": -least}
     starts = {name: letting_runs.turned(weights, task, contexts, by) for name, by in starts.items()}
-    kept = jax.jit(lambda weights: weights[0])
+    kept = itemgetter(0)
     courses = {}
     for name, start in starts.items():
         rate = letting_runs.SUM_STEP * task.num_samples

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from mdsgdln import sweeps
-from mdsgdln_book import experiments
+from mdsgdln_book import experiments, sweeps
 from mdsgdln_book.places import RESULTS
 
 

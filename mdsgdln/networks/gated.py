@@ -49,7 +49,7 @@ class GatedNetwork(Network, static=False):
         edges: Iterable[Edge],
         node_gates: Mapping[Node, Numbers] | None = None,
         edge_gates: Mapping[Edge, Numbers] | None = None,
-        rows: Mapping[Node, slice | Sequence[int] | np.ndarray] | None = None,
+        rows: Mapping[Node, Any] | None = None,
     ):
         graph = Graph.build(sizes, edges, rows)
         node_gates = _check_gates("node_gates", node_gates or {}, graph.neurons)

@@ -41,7 +41,11 @@ def test_one_command_draws_one(tmp_path):
 def test_the_reduction_is_that_of_the_package():
     task, scale, rate = tasks.routing(3, 2), 0.2, 0.02
     race = theory.shared_race(
-        networks.routing_network(task, 2, 8), task, scale, rate * np.arange(50), learning_rate=rate
+        networks.routing_network(task, 3, 2, 8),
+        task,
+        scale,
+        rate * np.arange(50),
+        learning_rate=rate,
     )
     ours = routes.reduction([scale] * 3, 3, 2, rate, 50)
     np.testing.assert_allclose(ours.losses, race.losses, rtol=1e-9)

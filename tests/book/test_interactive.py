@@ -12,8 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from py_mini_racer import MiniRacer
 from scipy import optimize
 
-from mdsgdln import gates, networks, reln, statistics, tasks, theory
-from mdsgdln_book import figure_data, interactive, tables
+from mdsgdln import deviation, gates, networks, statistics, tasks, theory
+from mdsgdln_book import dynamics, figure_data, interactive, tables
 from mdsgdln_book.experiments import routes
 
 ITEMS, CONTEXTS = 4, 3  # of the figure of a neuron's gate
@@ -90,7 +90,7 @@ def learningTime():
 
 def relativeError():
     for one, other in np.sort(np.random.default_rng(2).random((5, 2, 50)))[..., ::-1]:
-        yield [(one, other)], [reln.deviation(one, other, None)]
+        yield [(one, other)], [deviation(one, other, None)]
 
 
 def driveOf():
@@ -438,7 +438,7 @@ def test_the_data_of_sliding_gates_are_small_and_obey_the_law(javascript):
     task, times = tasks.contextual(3, 8), np.linspace(0, 110, 56)
     network = networks.ReLUNetwork((11, 20, len(task.targets)))
     weights = network.init(jax.random.key(0), 1e-4)
-    flow = theory.relu_flow(network, weights, task, times, step=0.05, observe=lambda w: w)
+    flow = dynamics.relu_flow(network, weights, task, times, step=0.05, observe=lambda w: w)
     data, held = figure_data.sliding(flow), []
     assert len(interactive.place("sliding", data).data) < 40_000
     for neuron in data["neurons"]:

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from mdsgdln import networks, reln, tasks, training
+from mdsgdln import deviation, networks, tasks, training
 from mdsgdln_book.experiments import digit_routes
 from mdsgdln_book.experiments.reduced import in_span, reduced
 
@@ -28,7 +28,7 @@ def test_what_is_reduced_has_the_loss_of_the_whole(network):
     assert len(smaller[2].targets) < len(TASK.targets)
     losses = training.train(*smaller, RATE, STEPS).losses
     assert losses[-1] < 0.5 * losses[0]
-    assert reln.deviation(losses, whole, learned=None) < 1e-5
+    assert deviation(losses, whole, learned=None) < 1e-5
 
 
 def test_the_slope_of_routes_is_that_of_automatic_differentiation():

@@ -13,8 +13,8 @@ from bad_input import BAD_INPUT
 from threadpoolctl import threadpool_limits
 
 from _ext import reproduction
-from mdsgdln import sweeps, theory
-from mdsgdln_book import tables
+from mdsgdln import theory
+from mdsgdln_book import sweeps, tables
 from mdsgdln_book.tables import Table
 
 AVAILABLE = {name: table for name, table in tables.every().items() if table.available()}

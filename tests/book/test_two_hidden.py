@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from mdsgdln import networks, training
+from mdsgdln import networks, squared_error
 from mdsgdln_book.experiments import two_hidden, two_hidden_staged
 
 
@@ -42,7 +42,7 @@ def test_the_published_update_is_not_the_gradient_of_the_loss(parts):
     value, gradient = jax.value_and_grad(two_hidden_staged.one_after_other, argnums=1)(
         network, weights, task
     )
-    assert np.isclose(value, training.loss(network, weights, task))
+    assert np.isclose(value, squared_error(network, weights, task))
     expected = by_hand(*parts)
     assert gradient.keys() == expected.keys()
     for edge, one in gradient.items():
@@ -56,6 +56,6 @@ def test_modules_of_the_first_stage_are_off(parts):
         dict(graph.sizes), graph.edges, {name: np.zeros(24) for name in network.node_gates}
     )
     gradient = jax.grad(two_hidden_staged.common_alone, argnums=1)(network, weights, task)
-    expected = jax.grad(training.loss, argnums=1)(off, weights, task)
+    expected = jax.grad(squared_error, argnums=1)(off, weights, task)
     for edge, one in gradient.items():
         np.testing.assert_allclose(one, expected[edge], rtol=1e-6, atol=1e-12)

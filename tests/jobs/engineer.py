@@ -6,6 +6,7 @@ import numpy as np
 from dask.distributed import Client, LocalCluster
 
 import mdsgdln as md
+from mdsgdln_book import plots, sweeps
 
 
 def experiment(seed: int, scale: float) -> dict[str, float]:
@@ -15,11 +16,11 @@ def experiment(seed: int, scale: float) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    settings = md.sweeps.grid(seed=range(3), scale=[1e-2, 1e-3, 1e-4])
+    settings = sweeps.grid(seed=range(3), scale=[1e-2, 1e-3, 1e-4])
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         with Client(cluster), joblib.parallel_config("dask"):
-            table = md.sweeps.sweep(experiment, settings, n_jobs=2, progress=False)
+            table = sweeps.sweep(experiment, settings, n_jobs=2, progress=False)
     times = table.pivot(index="seed", columns="scale", values="time")
-    figure, (axes,) = md.plots.panels(1)
+    figure, (axes,) = plots.panels(1)
     axes.semilogx(times.columns, times.to_numpy().T, "o-")
     axes.set(xlabel="initial scale σ", ylabel="time to half of the loss")

@@ -4,7 +4,8 @@ import sys
 
 import numpy as np
 
-from mdsgdln import discovery, plots
+from mdsgdln import discovery
+from mdsgdln_book import plots
 
 rng = np.random.default_rng(0)
 gates = np.kron([[1, 1, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1]], np.ones(8))  # what is to be found

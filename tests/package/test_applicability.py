@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from mdsgdln import networks, reln, statistics, tasks, theory
+from mdsgdln import deviation, networks, statistics, tasks, theory
 
 TASK = tasks.semantic("tree", 8)
 
@@ -39,12 +39,12 @@ def test_draws_scatter_as_expected(task, end):
     num_hidden = 10
     network = networks.LinearNetwork((8, num_hidden, 15))
     expected = row(theory.applicability(network, task, 1e-3), "draw").value
-    times = np.linspace(0, end, 400)
+    rate, steps = end / 2000, 2000
     wide = networks.LinearNetwork((8, 1000, 15))
     sigma = 1e-3 * np.sqrt(num_hidden / 1000)
-    predicted = theory.predict_losses(wide, task, sigma, times)
+    predicted = theory.predict(wide, sigma, task, rate, steps).losses
     errors = [
-        reln.deviation(predicted, theory.predict_losses(network, task, weights, times))
+        deviation(predicted, theory.predict(network, weights, task, rate, steps).losses)
         for weights in (network.init(jax.random.key(seed), 1e-3) for seed in range(20))
     ]
     assert np.mean(np.array(errors) < expected) >= 0.9
@@ -79,8 +79,8 @@ def test_predictions_warn_of_the_same():
     network = networks.LinearNetwork((8, 9, 15))
     table = theory.applicability(network, TASK, 0.3)
     with pytest.warns(UserWarning) as said:
-        theory.predict_losses(network, TASK, 0.3, [0.0, 1.0])
+        theory.predict(network, 0.3, TASK, 0.1, 2)
     (words,) = (str(warning.message) for warning in said)
     assert all(found.beyond in words for found in table.rows[:2])
     weights = network.init(jax.random.key(0), 0.3)
-    theory.predict_losses(network, TASK, weights, [0.0, 1.0])  # no warning
+    theory.predict(network, weights, TASK, 0.1, 2)  # no warning

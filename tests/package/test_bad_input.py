@@ -19,7 +19,8 @@ import pytest
 from bad_input import refused
 
 import mdsgdln
-from mdsgdln import discovery, networks, statistics, sweeps, tasks, theory, training
+from mdsgdln import discovery, networks, squared_error, statistics, tasks, theory
+from mdsgdln_book import dynamics, sweeps
 
 pytestmark = pytest.mark.filterwarnings("ignore:(predict_losses|drop_times|discover)")
 NOTHING = object()
@@ -40,14 +41,14 @@ GATED = networks.GatedNetwork(SIZES, EDGES, GATES, {EDGES[1]: np.ones(3)})
 SINGLE = networks.GatedNetwork(SIZES, EDGES, {"hidden": np.ones((2, 3))})
 DEEP_EDGES = [EDGES[0], ("hidden", "k"), ("k", "out")]
 DEEP_PATHS = networks.GatedNetwork(SIZES | {"k": 2}, DEEP_EDGES)
-ROUTES = networks.routing_network(ROUTING, 2, 8)
+ROUTES = networks.routing_network(ROUTING, 2, 2, 8)
 SHIFTED_PATHS = networks.pathways(SHIFTED, np.kron([[1, 1], [1, 0]], np.ones(4)), 8)
 LAYERS, BY_EDGE = LINEAR.init(KEY, 0.5), GATED.init(KEY, 0.5)
 SCALES = dict.fromkeys(BY_EDGE, 0.1)
 PATH = ("in", "hidden", "out")
 PATH_MODES = {PATH: statistics.modes(statistics.effective_dataset(GATED, TASK, PATH))}
-BASINS = theory.basins(TASK, key=KEY, num_neurons=32)
-OTHER_BASINS = theory.basins(tasks.Task(np.eye(2), np.eye(2)), key=KEY, num_neurons=64)
+BASINS = dynamics.basins(TASK, key=KEY, num_neurons=32)
+OTHER_BASINS = dynamics.basins(tasks.Task(np.eye(2), np.eye(2)), key=KEY, num_neurons=64)
 ALIKE = np.tile([1.0, 1.0, 0.0], (4, 1))  # neurons of one kind
 TIMES = np.linspace(0, 40, 30)
 LOSS = np.exp(-TIMES)
@@ -124,16 +125,16 @@ OWN = {  # of those that take others
     "networks.routing_network": {"task": ROUTING, "num_trained": 2, "num_hidden": 8},
     "networks.from_weights": {"weights": [W1, W2], "biases": [B1, None], "convention": "torch"}
     | {"activation": "relu", "check": (np.ones((1, 3)), np.full((1, 4), 8.0))},
-    "training.loss": {"network": LINEAR, "weights": LAYERS},
+    "squared_error": {"network": LINEAR, "weights": LAYERS},
     "training.train": {"network": LINEAR, "weights": LAYERS, "num_steps": 2, "every": 1}
     | {"optimiser": optax.adam, "batch_size": 2, "loss": decay},
-    "statistics.alignment": {"maps": np.ones((2, 3, 4)), "left": np.eye(3), "right": np.eye(4, 3)},
+    "linear_maps.alignment": {"maps": np.ones((2, 3, 4)), "left": np.eye(3), "right": np.eye(4, 3)},
     "theory.contextual_closed_form": {"strengths": [0.1, 0.1]},
-    "theory.drive": {"input_weights": np.ones((1, 3))},
-    "theory.first_drop": SMALL | {"amount": 1e-3},
-    "theory.drop_times": {"sizes": (3, 5, 5, 1), "scale": [1e-3, 1e-3, 1e-3]},
+    "dynamics.drive": {"input_weights": np.ones((1, 3))},
+    "dynamics.first_drop": SMALL | {"amount": 1e-3},
+    "dynamics.drop_times": {"sizes": (3, 5, 5, 1), "scale": [1e-3, 1e-3, 1e-3]},
     "theory.predict_relu": SMALL | {"num_hidden": 64, "num_neurons": 8, "cosine": 0.9},
-    "theory.relu_flow": RELU_RUN | {"times": [0.0, 1.0]},
+    "dynamics.relu_flow": RELU_RUN | {"times": [0.0, 1.0]},
     "theory.context_preference": RELU_RUN | {"contexts": np.arange(3) % 2},
     "theory.mode_trajectory": STRENGTHS | {"depth": 3},
     "theory.mode_losses": {"strengths": np.ones((1, 5))},
@@ -143,7 +144,7 @@ OWN = {  # of those that take others
     "theory.decoupled_weights": EDGE_RACE,
     "theory.shared_race": EDGE_RACE | {"learning_rate": 0.0},
     "theory.expected_initial_strength": {"scale": [0.1, 0.1]},
-    "theory.measured_initial_strength": {"first": LAYERS[0], "second": LAYERS[1]},
+    "dynamics.measured_initial_strength": {"first": LAYERS[0], "second": LAYERS[1]},
     "reln.rank_candidates": {"candidates": {"one": GATED}, "scale": 0.1},
     "plots.panels": {"num_columns": 1, "num_rows": 1, "height": 3.0, "width": 3.0},
     "plots.curves": {"measured": {"loss": LOSS}, "predicted": {"loss": LOSS}},
@@ -176,8 +177,8 @@ LEFT_OUT = {  # with the reason
     "networks.ReLUNetwork.take": "is the network itself, whatever the samples",
     "networks.Network.init": "only says what a network has",
     "networks.Network.apply": "only says what a network has",
-    "theory.ReLUFlow": "made by relu_flow, which checks",
-    "theory.ReLUFlow.events": "takes nothing",
+    "dynamics.ReLUFlow": "made by relu_flow, which checks",
+    "dynamics.ReLUFlow.events": "takes nothing",
 }
 
 
@@ -220,7 +221,7 @@ STARTS = ("theory.decoupled_weights.starts", "theory.shared_race.starts")
 FINE = {  # what is good after all
     **dict.fromkeys(("node_rows", "node_gates", "edge_gates", *GIVEN, *COMPARED), {"empty"}),
     **dict.fromkeys(("X", "pattern", "activity", "incoming", *ANY_LENGTH), {"longer"}),
-    **dict.fromkeys(("sizes", "basins", "theory.relu_flow.times", *ONE_FOR_ALL), {"fewer"}),
+    **dict.fromkeys(("sizes", "basins", "dynamics.relu_flow.times", *ONE_FOR_ALL), {"fewer"}),
     **dict.fromkeys(STARTS, {"one negative"}),
     **dict.fromkeys(("measured", "predicted"), {"empty", "one NaN"}),
     **dict.fromkeys(("row_labels", "column_labels"), ANY_NAME),
@@ -339,7 +340,7 @@ CASES = [
     bad("training.train", key=None),
     bad("training.train", "weights", network=GATED),
     bad("training.train", "inputs", task=tasks.Task(np.eye(4), np.ones((1, 4)))),
-    bad("training.train", "targets", task=OTHER, loss=training.loss),
+    bad("training.train", "targets", task=OTHER, loss=squared_error),
     bad("training.train", "learning_rate: expected a number", learning_rate=None),
     bad("training.train", "None.*already built.*0.1", optimiser=optax.adam(0.01)),
     bad("training.train", learning_rate=0.0),
@@ -347,21 +348,21 @@ CASES = [
     bad("theory.path_gradient", "one per neuron", network=SINGLE),
     bad("theory.contextual_closed_form", num_contexts=1),
     bad("theory.contextual_closed_form", "equal summed similarity", num_items=3, structure=UNEVEN),
-    bad("theory.drive", input_weights=np.zeros((1, 3))),
-    bad("theory.candidates", "at most 16", task=tasks.contextual(2, 16), residual=None),
-    bad("theory.basins", residual=np.zeros((1, 3))),
-    bad("theory.basins", "residual", task=tasks.Task([[1, 1], [2, 2]], [[1, -1]]), residual=None),
-    bad("theory.first_drop", "some of different shapes", basins=[*BASINS, *OTHER_BASINS]),
-    bad("theory.first_drop", "a mass above 0", basins=[b._replace(mass=0.0) for b in BASINS]),
-    bad("theory.first_drop", "scale: expected that of both layers", scale=(1e-3, 1e-4)),
-    bad("theory.first_drop", "more than what the initial", amount=1e-12),
-    bad("theory.first_drop", "at most what these", amount=100.0),
-    bad("theory.drop_times", "a neuron per mode, 2", task=TREE, sizes=(2, 60, 1, 3), scale=1e-3),
-    bad("theory.drop_times", "two to four", sizes=(3, 1)),
-    bad("theory.drop_times", "task: expected 2", sizes=(2, 60, 60, 1)),
-    bad("theory.drop_times", "task: expected 2", sizes=(3, 60, 60, 2)),
-    bad("theory.drop_times", "above 0", scale=0.0),
-    bad("theory.drop_times", "correlated", task=ZERO),
+    bad("dynamics.drive", input_weights=np.zeros((1, 3))),
+    bad("dynamics.candidates", "at most 16", task=tasks.contextual(2, 16), residual=None),
+    bad("dynamics.basins", residual=np.zeros((1, 3))),
+    bad("dynamics.basins", "residual", task=tasks.Task([[1, 1], [2, 2]], [[1, -1]]), residual=None),
+    bad("dynamics.first_drop", "some of different shapes", basins=[*BASINS, *OTHER_BASINS]),
+    bad("dynamics.first_drop", "a mass above 0", basins=[b._replace(mass=0.0) for b in BASINS]),
+    bad("dynamics.first_drop", "scale: expected that of both layers", scale=(1e-3, 1e-4)),
+    bad("dynamics.first_drop", "more than what the initial", amount=1e-12),
+    bad("dynamics.first_drop", "at most what these", amount=100.0),
+    bad("dynamics.drop_times", "a neuron per mode, 2", task=TREE, sizes=(2, 60, 1, 3), scale=1e-3),
+    bad("dynamics.drop_times", "two to four", sizes=(3, 1)),
+    bad("dynamics.drop_times", "task: expected 2", sizes=(2, 60, 60, 1)),
+    bad("dynamics.drop_times", "task: expected 2", sizes=(3, 60, 60, 2)),
+    bad("dynamics.drop_times", "above 0", scale=0.0),
+    bad("dynamics.drop_times", "correlated", task=ZERO),
     bad("theory.predict_relu", num_hidden=3),
     bad("theory.predict_relu", num_hidden=(64, 3), scale=1e-3),
     bad("theory.predict_relu", "scale", num_hidden=(64, 64)),
@@ -375,15 +376,19 @@ CASES = [
     bad("theory.predict_relu", "times: .* steps .* scale your inputs", times=[0.0, 1e5]),
     bad("theory.predict_relu", "scale your", num_hidden=(200, 200), scale=1e-3, times=[0.0, 1e7]),
     bad(
-        "theory.relu_flow",
+        "dynamics.relu_flow",
         "one hidden layer",
         network=TWO_LAYERS,
         weights=TWO_LAYERS.init(KEY, 1.0),
     ),
-    bad("theory.relu_flow", step=0.0),
-    bad("theory.relu_flow", "steps of 1e-09 away", step=1e-9),
+    bad("dynamics.relu_flow", step=0.0),
+    bad("dynamics.relu_flow", "steps of 1e-09 away", step=1e-9),
     bad(
-        "theory.relu_flow", "non-finite", weights=[1e160 * w for w in LAYERS], times=[9.0], step=1.0
+        "dynamics.relu_flow",
+        "non-finite",
+        weights=[1e160 * w for w in LAYERS],
+        times=[9.0],
+        step=1.0,
     ),
     bad("theory.context_preference", contexts=np.zeros(3)),
     bad("theory.context_preference", network=TWO_LAYERS),
@@ -401,7 +406,7 @@ CASES = [
     bad("theory.predict_losses", "samples", task=TASK.take([0, 1])),
     bad("theory.predict_losses", "weights", scale=dict.fromkeys(EDGES, np.ones((2, 2)))),
     bad("theory.predict_losses", "weights", scale={EDGES[0]: BY_EDGE[EDGES[0]]}),
-    bad("theory.decoupled_weights", network=networks.routing_network(ROUTING, 2, 3), starts=0.1),
+    bad("theory.decoupled_weights", network=networks.routing_network(ROUTING, 2, 2, 3), starts=0.1),
     bad("theory.shared_race", starts=np.ones(3)),
     bad("theory.shared_race", task=SHIFTED, network=SHIFTED_PATHS, starts=0.1),
     bad("theory.shared_race", "times: expected multiples", times=[0.0, 0.25], learning_rate=0.1),

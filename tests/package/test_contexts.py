@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
-from mdsgdln import gates, networks, reln, statistics, tasks, theory, training
-from mdsgdln.theory.prediction import _reduced_network
+from mdsgdln import deviation, gates, networks, squared_error, statistics, tasks, theory, training
 
 pytestmark = [
     pytest.mark.usefixtures("compiled_in_less_time"),
@@ -77,9 +76,9 @@ def test_closed_form_is_the_limit_of_training_on_the_final_residual():
         losses = whole + rest - np.sum(np.asarray(residual.targets) ** 2) / (2 * task.num_samples)
         times = rate * np.arange(5000)[seen]
         closed = theory.contextual_closed_form(num_contexts, num_items, strengths, times)
-        errors.append(reln.deviation(closed, losses))
+        errors.append(deviation(closed, losses))
         race = theory.pathway_race(gated, residual, strengths[1], times)
-        assert reln.deviation(race.losses, rest) < 0.01 / parts
+        assert deviation(race.losses, rest) < 0.01 / parts
     assert errors[0] < 0.01
     assert errors[0] / errors[1] == pytest.approx(2, abs=0.1)
 
@@ -121,7 +120,7 @@ def test_race_reduction_with_overlapping_outputs_is_the_loss_of_its_own_strength
     masks[1:, 4:] = 0
     on = [network.node_gates[path[1]] for path in path_modes]
     small = networks.pathways(task, np.stack(on), widths, masks)
-    assert training.loss(small, weights, task) == pytest.approx(float(race.losses[now]), rel=1e-9)
+    assert squared_error(small, weights, task) == pytest.approx(float(race.losses[now]), rel=1e-9)
     found = theory.pathway_strengths(jax.tree.map(jnp.asarray, weights), path_modes)
     for path, strengths in found.items():
         close(strengths, race.strengths[path][:, now])
@@ -140,71 +139,6 @@ def test_all_but_one_wins_the_race_for_any_number_of_contexts():
     for num_contexts in range(3, 60):
         times = [theory.learning_time(num_contexts, k) for k in range(1, num_contexts)]
         assert np.argmin(times) == num_contexts - 2
-
-
-def test_balanced_weights_are_what_grows_of_a_draw():
-    """W₁ = Σ c vᵀ and W₂ = Σ u cᵀ with c = (W₁v + W₂ᵀu)/2: again their own, and balanced."""
-    task = tasks.contextual(3, 4)
-    network = networks.contextual_pathways(task, 3, 2, 20)
-    weights = jax.tree.map(np.asarray, network.init(KEY, 0.2))
-    grown = jax.tree.map(np.asarray, theory.balanced_weights(network, task, weights))
-    again = theory.balanced_weights(network, task, grown)
-    for path, found in theory.pathway_modes(network, task).items():
-        into, out = network.graph.path_edges(path)
-        starts = theory.measured_initial_strength(weights[into], weights[out], found)
-        close(np.sum((grown[into] @ found.right) ** 2, axis=0), starts)
-        close(grown[into] @ grown[into].T, grown[out].T @ grown[out])
-        close(again[into], grown[into], atol=1e-12)
-    for start in (weights, grown):
-        system = _reduced_network(network, task, start)
-        whole = float(training.loss(network, start, task))
-        assert system.loss() == pytest.approx(whole, rel=1e-10)
-
-
-def test_prediction_from_the_weights_is_joint_training():
-    task = tasks.contextual(3, 4, ["tree", "ring", "cross"])
-    network = networks.contextual_pathways(task, 3, 2, 50)
-    weights, rate = network.init(KEY, 1e-4), 0.012
-    losses = training.train(network, weights, task, rate, 6000).losses
-    times = rate * np.arange(6000)
-    whole = theory.predict_losses(network, task, weights, times, learning_rate=rate)
-    flow = theory.predict_losses(network, task, weights, times)
-    scale = theory.predict_losses(network, task, 1e-4, times)
-    by_edge = theory.predict_losses(network, task, dict.fromkeys(weights, 1e-4), times)
-    assert reln.deviation(whole, losses) < 0.001
-    assert reln.deviation(flow, losses) < 0.005
-    assert reln.deviation(scale, losses) < 0.03
-    close(by_edge, scale)
-
-
-def test_prediction_of_a_linear_network():
-    task = tasks.semantic(num_items=4)
-    network, found = networks.LinearNetwork((4, 100, 7)), statistics.modes(task)
-    times = np.linspace(0, 40, 100)
-    start = theory.expected_initial_strength(100, [1e-3, 2e-3])
-    strengths = theory.mode_trajectory(times, found.singular_values, found.input_variances, start)
-    balanced = theory.balanced_weights(network, task, [1e-3, 2e-3])
-    predicted = theory.predict_losses(network, task, balanced, times)
-    close(predicted, theory.mode_losses(task, found, strengths), atol=1e-4)
-
-
-def test_prediction_of_several_outputs_and_of_nothing_to_learn():
-    rng = np.random.default_rng(0)
-    task = tasks.Task(np.eye(4), rng.normal(size=(5, 4)))
-    network = networks.GatedNetwork(
-        {"x": 4, "h": 30, "k": 30, "y": 2, "z": 3},
-        [("x", "h"), ("x", "k"), ("h", "y"), ("k", "z")],
-        node_gates={"h": [1, 1, 0, 1]},
-        edge_gates={("k", "z"): [1, 1, 1, 0]},
-    )
-    weights = network.init(KEY, 1e-3)
-    losses = training.train(network, weights, task, 0.02, 3000).losses
-    times = 0.02 * np.arange(3000)
-    predicted = theory.predict_losses(network, task, weights, times, learning_rate=0.02)
-    close(predicted, losses, rtol=2e-3)
-    nothing = tasks.Task(np.eye(4), np.zeros((5, 4)))
-    with pytest.warns(UserWarning, match="time 0"):
-        equal(theory.predict_losses(network, nothing, 1e-3, times), 0)
 
 
 # Which contexts neurons prefer --------------------------------------------------------------------

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
-from mdsgdln import training
 from mdsgdln.gates import context_gates
-from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, pathways
+from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, ReLUNetwork, pathways
 from mdsgdln.tasks import Task
 
 KEY = jax.random.key(0)
@@ -95,16 +94,35 @@ def test_masked_pathways_see_only_their_inputs():
     close(alike.apply(weights, changed), alike.apply(weights, TASK.inputs))
 
 
-def test_node_rows_of_a_task_place_inputs_and_outputs():
+def test_rows_place_inputs_and_outputs():
     rng = np.random.default_rng(1)
     edges = [("a", "h"), ("b", "h"), ("h", "y"), ("h", "z")]
-    network = GatedNetwork({"a": 2, "b": 1, "h": 4, "y": 2, "z": 1}, edges)
+    sizes = {"a": 2, "b": 1, "h": 4, "y": 2, "z": 1}
+    network = GatedNetwork(sizes, edges)
     weights = network.init(KEY, 1.0)
-    inputs, targets = rng.normal(size=(3, 5)), rng.normal(size=(3, 5))
-    plain = training.loss(network, weights, Task(inputs, targets))
-    rows = {"b": slice(0, 1), "a": slice(1, 3), "z": slice(0, 1), "y": slice(1, 3)}
-    moved = Task(inputs[[2, 0, 1]], targets[[2, 0, 1]], rows)
-    assert training.loss(network, weights, moved) == pytest.approx(float(plain), rel=1e-12)
+    inputs = rng.normal(size=(3, 5))
+    outputs = network.apply(weights, inputs)
+    rows = {"b": slice(0, 1), "a": slice(1, 3), "z": [0], "y": np.array([1, 2])}
+    placed = GatedNetwork(sizes, edges, rows=rows)
+    moved = placed.apply(weights, inputs[[2, 0, 1]])
+    close(moved, outputs[np.array([2, 0, 1])], rtol=1e-12)
+    for wrong in ({"h": [0]}, {"a": [0]}, {"a": [1, 1]}, {"a": slice(0, None)}):
+        with pytest.raises(ValueError, match="rows"):
+            GatedNetwork(sizes, edges, rows=wrong)
+
+
+def test_layers_take_any_activation():
+    network = Layered((3, 5, 2), jnp.tanh)
+    first, second = weights = network.init(KEY, 1.0)
+    close(network.apply(weights, TASK.inputs), second @ jnp.tanh(first @ TASK.inputs))
+    assert network == Layered((3, 5, 2), jnp.tanh) != Layered((3, 5, 2), jnp.sin)
+
+
+def test_a_linear_network_is_a_gated_one_without_gates():
+    network = LinearNetwork((3, 5, 4, 2))
+    weights, gated = network.init(KEY, 1.0), network.as_gated()
+    by_edge = dict(zip(gated.graph.edges, weights, strict=True))
+    close(gated.apply(by_edge, TASK.inputs), network.apply(weights, TASK.inputs))
 
 
 def test_networks_pass_through_transformations_and_cannot_be_changed():

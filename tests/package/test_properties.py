@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose as close
 
-from mdsgdln import statistics, tasks, theory, training
+from mdsgdln import squared_error, statistics, tasks, theory, training
 from mdsgdln.networks import GatedNetwork, LinearNetwork, ReLUNetwork, contextual_pathways
 
 INPUTS, HIDDEN, OUTPUTS, SAMPLES = 3, 4, 2, 5
@@ -42,8 +42,8 @@ def test_the_order_of_neurons_does_not_matter(drawn):
     for network in (LINEAR, RELU):
         before = training.train(network, [first, second], task, 0.01, 3).losses
         close(training.train(network, permuted, task, 0.01, 3).losses, before, rtol=1e-12)
-    before = training.loss(gated(neurons, edge), by_edge([first, second]), task)
-    close(training.loss(gated(neurons[order], edge), by_edge(permuted), task), before, rtol=1e-12)
+    before = squared_error(gated(neurons, edge), by_edge([first, second]), task)
+    close(squared_error(gated(neurons[order], edge), by_edge(permuted), task), before, rtol=1e-12)
 
 
 def test_the_order_of_samples_does_not_matter(drawn):
@@ -83,10 +83,6 @@ def test_modes_rebuild_the_correlation(drawn):
     largest = np.abs(found.left).argmax(axis=0)
     assert (found.left[largest, np.arange(len(largest))] > 0).all()
     assert found.coupling > 0.01
-    small = statistics.condensed(tasks.Task(*np.tile([task.inputs, task.inputs], 3)))
-    assert small.num_samples < 3 * SAMPLES
-    close(statistics.correlations(small).input, moments.input, atol=1e-12)
-    close(statistics.correlations(small).input_output, moments.input, atol=1e-12)
 
 
 @pytest.mark.parametrize("order", [[1, 0, 2], [2, 0, 1]])
@@ -98,7 +94,8 @@ def test_the_order_of_contexts_does_not_matter(order):
     inputs = task.inputs[np.r_[:4, 4 + order]]
     renamed = tasks.Task(inputs, np.vstack([blocks[0], *(blocks[1 + c] for c in order)]))
     before, after = (
-        theory.predict_losses(network, of, 0.01, np.linspace(0, 60, 7)) for of in (task, renamed)
+        np.asarray(theory.predict(network, 0.01, of, 0.1, 601).losses[::100])
+        for of in (task, renamed)
     )
     close(after, before, atol=1e-5 * before[0])
     assert (before[1:-1] > 0.01 * before[0]).any()  # not all learned at once
@@ -125,7 +122,7 @@ def test_path_sum_is_minus_the_gradient(seed):
     task = tasks.Task(inputs, targets)
     weights = {(s, t): jnp.asarray(rng.normal(size=(sizes[t], sizes[s]))) for s, t in edges}
     flow = theory.path_gradient(network, weights, task)
-    gradient = jax.jit(jax.grad(training.loss, argnums=1))(network, weights, task)
+    gradient = jax.jit(jax.grad(squared_error, argnums=1))(network, weights, task)
     size = np.sqrt(sum(float((g**2).sum()) for g in gradient.values()))
     error = np.sqrt(sum(float(((flow[e] + gradient[e]) ** 2).sum()) for e in graph.edges))
     assert error <= 1e-10 * max(size, 1e-6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose as close
 
-from mdsgdln import networks, tasks, theory, training
+from mdsgdln import networks, squared_error, tasks, theory, training
 
 pytestmark = [
     pytest.mark.usefixtures("compiled_in_less_time"),
@@ -50,7 +50,7 @@ def test_maps_transform_the_data_of_each_domain():
 def test_answering_all_outputs_at_once_has_the_gradient_of_one_by_one():
     num_domains, num_trained = 3, 2
     task = tasks.routing(num_domains, num_trained)
-    network = networks.routing_network(task, num_trained, 6)
+    network = networks.routing_network(task, num_domains, num_trained, 6)
     weights = network.init(KEY, 0.3)
     trained = tasks.trained_routes(num_domains, num_trained)
     routes = [(i, j) for i, j in np.argwhere(trained)]
@@ -62,8 +62,8 @@ def test_answering_all_outputs_at_once_has_the_gradient_of_one_by_one():
         wanted[7 * j : 7 * j + 7, columns] = tasks.hierarchy().targets
         gates[f"output {j}"][columns] = 1
     one_by_one = networks.GatedNetwork(dict(network.graph.sizes), network.graph.edges, gates)
-    separate = tasks.Task(inputs, wanted, task.node_rows)
-    gradient = jax.jit(jax.grad(training.loss, argnums=1))
+    separate = tasks.Task(inputs, wanted)
+    gradient = jax.jit(jax.grad(squared_error, argnums=1))
     together, apart = gradient(network, weights, task), gradient(one_by_one, weights, separate)
     for edge in network.graph.edges:  # the mean runs over Q times as many samples
         close(together[edge], num_trained * apart[edge], atol=1e-12)
@@ -71,7 +71,7 @@ def test_answering_all_outputs_at_once_has_the_gradient_of_one_by_one():
 
 def test_training_from_decoupled_weights_is_the_reduction():
     task = tasks.routing(4, 3)
-    network = networks.routing_network(task, 3, 8, num_layers=3, num_sharing=2)
+    network = networks.routing_network(task, 4, 3, 8, num_layers=3, num_sharing=2)
     assert len(network.graph.paths) == 16
     weights = theory.decoupled_weights(network, task, 0.3, key=KEY)
     rate, steps = 0.005, 200
@@ -88,7 +88,7 @@ def test_training_from_decoupled_weights_is_the_reduction():
 def test_the_difference_of_squares_is_conserved():
     num_domains = 3
     task = tasks.routing(num_domains)
-    network = networks.routing_network(task, num_domains, 8)
+    network = networks.routing_network(task, num_domains, num_domains, 8)
     found = theory.shared_race(network, task, 0.2, jnp.linspace(0, 4, 50)).strengths
     outer, hidden = found["input 0", "hidden 1"], found["hidden 1", "hidden 2"]
     kept = hidden**2 - num_domains * outer**2

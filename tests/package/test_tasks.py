@@ -3,9 +3,11 @@
 import jax
 import numpy as np
 import pytest
+from bad_input import refused
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
+from scipy.sparse import csr_array
 
-from mdsgdln import statistics, tasks
+from mdsgdln import tasks
 from mdsgdln.tasks import Task
 
 
@@ -84,11 +86,10 @@ def test_take_selects_samples(columns):
 
 
 def test_a_batch_may_be_traced():
-    rows = {"a": slice(0, 2), "b": slice(2, 3)}
-    task = Task(np.arange(12.0).reshape(3, 4), np.ones((1, 4)), rows, list("wxyz"))
+    task = Task(np.arange(12.0).reshape(3, 4), np.ones((1, 4)), list("wxyz"))
     part = jax.jit(lambda task, columns: task.take(columns))(task, np.array([2, 0]))
     equal(part.inputs, np.asarray(task.inputs)[:, [2, 0]])
-    assert part.node_rows == rows and part.labels is None
+    assert part.labels is None
     assert task.labels == tuple("wxyz")
 
 
@@ -108,8 +109,7 @@ def test_rows_that_are_probably_samples_are_noticed():
     data, target = np.ones((20, 3)), np.ones((20, 3))
     with pytest.warns(UserWarning, match="20 rows and 3 columns.*from_samples"):
         Task(data, target)
-    columns = Task.from_samples(data.T, target.T)  # said in so many words
-    assert statistics.residual(statistics.condensed(columns)).num_samples == 3
+    Task(data, target, labels=tuple("abc"))  # three labels: three samples
     with pytest.raises(ValueError, match="from_samples"):
         Task(data, target[:, :2])
 
@@ -120,3 +120,15 @@ def test_labels_of_numpy_are_text(labels):
     assert task.labels == tuple(map(str, labels))
     assert all(type(label) is str for label in task.labels)
     assert task.take([2]).labels == (str(labels[2]),)
+
+
+def test_precision_is_kept_and_what_cannot_be_read_is_named():
+    single = Task(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32))
+    assert single.inputs.dtype == single.targets.dtype == np.float32
+    assert Task(np.eye(4, dtype=np.float16), np.eye(4, dtype=int)).inputs.dtype == float
+    objects = np.array([[1, 2.5], [0, 1]], dtype=object)
+    equal(Task(objects, objects).inputs, objects.astype(float))
+    with refused(r"Y: expected numbers.*one-hot rows"):
+        Task.from_samples(np.eye(3), ["a", "b", "c"])
+    with refused(r"X: expected a dense array.*toarray"):
+        Task.from_samples(csr_array(np.eye(3)), np.ones(3))

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
-from mdsgdln import reln, statistics, tasks, theory, training
+from mdsgdln import deviation, squared_error, statistics, tasks, theory, training
 from mdsgdln.networks import LinearNetwork
 from mdsgdln.theory.integration import integrate
 from mdsgdln.theory.trajectories import _raced
+from mdsgdln_book import dynamics
 
 TASK = tasks.semantic(num_items=4)
 MODES = statistics.modes(TASK)
@@ -60,17 +61,19 @@ def test_equation_seven_with_the_unfitted_start_predicts_random_training():
         strengths = theory.mode_trajectory(
             times, MODES.singular_values, MODES.input_variances, start
         )
-        return reln.deviation(theory.mode_losses(TASK, MODES, strengths), run.losses)
+        return deviation(theory.mode_losses(TASK, MODES, strengths), run.losses)
 
     assert predict(theory.expected_initial_strength(100, scale)) <= 0.02
-    assert predict(theory.measured_initial_strength(*weights, MODES)) <= 0.005
+    assert predict(dynamics.measured_initial_strength(*weights, MODES)) <= 0.005
 
 
 def test_measured_start_scatters_around_the_expected_one():
     network = LinearNetwork((4, 50, 7))
     starts = jnp.stack(
         [
-            theory.measured_initial_strength(*network.init(jax.random.key(seed), [0.1, 0.3]), MODES)
+            dynamics.measured_initial_strength(
+                *network.init(jax.random.key(seed), [0.1, 0.3]), MODES
+            )
             for seed in range(400)
         ]
     )
@@ -82,13 +85,13 @@ def test_measured_start_scatters_around_the_expected_one():
 def test_starts_worked_out_by_hand():
     assert theory.expected_initial_strength(50, [0.1, 0.3]) == pytest.approx(50 * (0.01 + 0.09) / 4)
     assert theory.expected_initial_strength(50, 0.2) == pytest.approx(50 * 0.04 / 2)
-    close(theory.measured_initial_strength(*aligned_weights(0.03), MODES), 0.03)
+    close(dynamics.measured_initial_strength(*aligned_weights(0.03), MODES), 0.03)
 
 
 def test_mode_losses_is_the_loss_of_the_map():
     strengths = jnp.array([[0.3], [0.7], [1.1], [0.2]])
     mapping = MODES.left * strengths.T @ MODES.right.T
-    expected = training.loss(LinearNetwork((4, 7)), [mapping], TASK)
+    expected = squared_error(LinearNetwork((4, 7)), [mapping], TASK)
     close(theory.mode_losses(TASK, MODES, strengths)[0], expected)
 
 
@@ -114,14 +117,14 @@ def test_depth_formula_against_training(depth):
     strengths = theory.mode_trajectory(
         times, MODES.singular_values, MODES.input_variances, start, depth
     )
-    assert reln.deviation(theory.mode_losses(TASK, MODES, strengths), run.losses) < 0.01
+    assert deviation(theory.mode_losses(TASK, MODES, strengths), run.losses) < 0.01
 
 
 def test_shallow_formula_against_training():
     run = training.train(LinearNetwork((4, 7)), [jnp.zeros((7, 4))], TASK, 0.005, 6000)
     times = 0.005 * np.arange(6000)
     strengths = theory.mode_trajectory(times, MODES.singular_values, MODES.input_variances, 0.0, 1)
-    assert reln.deviation(theory.mode_losses(TASK, MODES, strengths), run.losses) < 0.01
+    assert deviation(theory.mode_losses(TASK, MODES, strengths), run.losses) < 0.01
 
 
 @pytest.mark.parametrize("s", [0.05, 1.0, 5.0])

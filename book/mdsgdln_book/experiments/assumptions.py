@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, statistics, sweeps, tasks, theory, training
+from mdsgdln import networks, statistics, tasks, theory, training
+from mdsgdln_book import dynamics, linear_maps, sweeps
 from mdsgdln_book.tables import Table
 
 STRENGTHS = np.array([1.0, 0.85, 0.7, 0.55, 0.4])  # s
@@ -75,7 +76,7 @@ def run(task, seed: int, rate: float, num_steps: int, every: int = 5, scale=SCAL
     trained = training.train(
         network, weights, task, rate, num_steps, observe=network_map, every=every
     )
-    start = theory.measured_initial_strength(*weights, statistics.modes(task))
+    start = dynamics.measured_initial_strength(*weights, statistics.modes(task))
     return weights, start, rate * jnp.arange(num_steps), trained.losses, trained.observed
 
 
@@ -88,7 +89,7 @@ def network_map(weights):
 def alignment(maps, modes, index: int):
     """Return how well W sends v_α to u_α and nothing else there, and how much, each (T,)."""
     left, right = modes.left[:, [index]], modes.right[:, [index]]
-    return statistics.alignment(maps, left, right), (left.T @ maps @ right)[:, 0, 0]
+    return linear_maps.alignment(maps, left, right), (left.T @ maps @ right)[:, 0, 0]
 
 
 # Experiments -------------------------------------------------------------------------------------
@@ -112,8 +113,8 @@ def correlated(variances: str, strength: float, seed: int) -> dict:
     _, grown = alignment(maps, modes, 0)
     tenth = jnp.argmax(grown >= 0.1 * s[0] / d[0])
     expected = jnp.log((s[0] / (d[0] * start[0]) - 1) / 9) / (2 * s[0])
-    balanced = theory.balanced_weights(network, task, SCALE)
-    free = theory.predict_losses(network, task, balanced, times, learning_rate=rate)
+    balanced = dynamics.balanced_weights(network, task, SCALE)
+    free = theory.predict(network, balanced, task, rate, len(times)).losses
     return {
         "closed": deviation(closed_form(task, times), losses),
         "free": deviation(free, losses),
@@ -136,8 +137,8 @@ def large_starts(layers: str, size: float, seed: int) -> dict:
         STRENGTHS[:, None] * strengths - strengths**2 / 2, axis=0
     )
     network = network_of(task)
-    grown = theory.balanced_weights(network, task, weights)
-    free = theory.predict_losses(network, task, grown, times, learning_rate=rate)
+    grown = dynamics.balanced_weights(network, task, weights)
+    free = theory.predict(network, grown, task, rate, len(times)).losses
     return {
         "closed": deviation(closed_form(task, times, start), losses),
         "unbalanced": deviation(loss, losses),

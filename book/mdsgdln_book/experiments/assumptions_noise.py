@@ -3,7 +3,8 @@
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import statistics, sweeps, tasks, theory
+from mdsgdln import statistics, tasks, theory
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.assumptions import HIDDEN, SCALE, closed_form, deviation, run
 from mdsgdln_book.tables import Table
 

@@ -13,13 +13,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, statistics, sweeps, theory, training
+from mdsgdln import networks, theory, training
 from mdsgdln.tasks import Task
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.tables import Table
 
 HEADS, SCALE = 8, 1e-3  # of attention and neurons of the table; σ of all weights
 SEQUENCES, STEPS, EVERY = 2048, 480, 8  # of a run; steps between two losses that are kept
-kept = jax.jit(lambda weights: weights)  # what is recorded of a run
+
+
+def kept(weights):
+    """Return what is recorded of a run: all weights."""
+    return weights
 
 
 class Attention(NamedTuple):
@@ -126,9 +131,9 @@ def attend(spectrum: str, scale: float, seed: int) -> dict:
     rate = 1.6 * half_drop_formula(SPECTRA[spectrum], scale) / steps
     times = rate * np.arange(steps)
     run = training.train(model, weights, task, rate, steps, observe=kept)
-    few = statistics.condensed(Task(cubic(model, task.inputs), task.targets))
+    few = linear_maps.condensed(Task(cubic(model, task.inputs), task.targets))
     linear = networks.LinearNetwork((len(few.inputs), HEADS, 1))
-    alone = theory.predict_losses(linear, few, linear_twin(weights), times, rate)
+    alone = theory.predict(linear, linear_twin(weights), few, rate, steps).losses
     half = half_drop(np.asarray(run.losses), times)
     values, keys, *_ = (np.asarray(w)[np.searchsorted(times, half)] for w in run.observed)
     learned = np.einsum("h,hij->ij", values[:, -1], keys[:, :-1])

@@ -12,8 +12,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, statistics, sweeps, theory, training
+from mdsgdln import networks, theory, training
 from mdsgdln.tasks import Task
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments.attention import (
     HEADS,
     SCALE,
@@ -90,7 +91,7 @@ PATHWAYS = {"context": ("products", "context"), "weights": ("class", "weights")}
 def moments(model: Attention, task: Task) -> Task:
     """Return few samples with the moments of cubic features, one-hot classes and targets."""
     features = cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
-    return statistics.condensed(Task(np.concatenate(features), task.targets))
+    return linear_maps.condensed(Task(np.concatenate(features), task.targets))
 
 
 def sides(model: Attention, few: Task) -> list[np.ndarray]:
@@ -111,7 +112,7 @@ def least(model: Attention, few: Task) -> np.ndarray:
     return np.array([np.sum(part**2) / (2 * y.size) for part in left])
 
 
-def two_pathways(model: Attention, few: Task, weights, only: str = "") -> theory.ReducedNetwork:
+def two_pathways(model: Attention, few: Task, weights, only: str = "") -> tuple:
     """Return the gated network that stands for attention and look-up table, with their weights.
 
     One pathway sees the cubic features, one the class. With ``only`` one, the other cannot learn.
@@ -123,7 +124,7 @@ def two_pathways(model: Attention, few: Task, weights, only: str = "") -> theory
         learns = only in ("", name)
         given |= {edge: learns * first, (name, "output"): learns * second}
     gated = networks.GatedNetwork(sizes | {"output": 1}, list(given))
-    return theory.exact_reduction(gated, given, few)
+    return theory.stand_in(gated, given, few)
 
 
 def losses_of(parts, targets) -> list:
@@ -131,14 +132,26 @@ def losses_of(parts, targets) -> list:
     return [jnp.mean((targets - part) ** 2) / 2 for part in (sum(parts), *parts)]
 
 
+def race_of(network, weights, task: Task, rate: float, steps: int, every: int) -> list:
+    """Train the stand-in; return losses of both pathways together, and of either alone."""
+    run = training.train(network, weights, task, rate, steps, observe=kept, every=every)
+    return of_pathways(network, run.observed, task)
+
+
 @jax.jit
-def of_system(system: theory.ReducedNetwork) -> list:
-    """Return the losses of both pathways together, and of either alone."""
-    parts = []
-    for source, hidden in PATHWAYS.values():
-        data = system.task.inputs[jnp.array(system.network.graph.node_rows[source])]
-        parts.append(system.weights[hidden, "output"] @ (system.weights[source, hidden] @ data))
-    return losses_of(parts, system.task.targets)
+def of_pathways(network, records, task: Task) -> list:
+    """Return the losses of both pathways together, and of either alone, by record."""
+    rows = network.graph.node_rows
+
+    def one(weights):
+        parts = [
+            weights[hidden, "output"]
+            @ (weights[source, hidden] @ task.inputs[jnp.array(rows[source])])
+            for source, hidden in PATHWAYS.values()
+        ]
+        return losses_of(parts, task.targets)
+
+    return jax.lax.map(one, records)
 
 
 @partial(jax.jit, static_argnames="model")
@@ -165,7 +178,7 @@ def raced(
     rate = end * np.log(1 / (HEADS * SCALE**2)) / (2 * rates(model, few).max()) / steps
     times = rate * np.arange(steps)[::EVERY]
     found = {"times": times}
-    curves = {"predicted": two_pathways(model, few, weights).evolve(times, rate, of_system)}
+    curves = {"predicted": race_of(*two_pathways(model, few, weights), rate, steps, EVERY)}
     if train:
         run = training.train(model, weights, task, rate, steps, observe=kept, every=EVERY)
         curves["trained"] = of_records(model, run.observed, task.inputs, task.targets)

@@ -5,7 +5,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import networks, reln, sweeps, tasks, training
+from mdsgdln import deviation, networks, squared_error, tasks, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.published import HIDDEN, NUM_STEPS, PATHWAY_HIDDEN, SCALE
 from mdsgdln_book.tables import Table
 
@@ -36,7 +37,7 @@ def on_batches(batch: int, draws: str, seed: int) -> dict:
     full, losses = pair(RELU, relu_key)
     gated_full, gated = pair(GATED, gated_key)
     return {
-        "deviation": reln.deviation(losses, full),
+        "deviation": deviation(losses, full),
         "earlier": jnp.sum(full - losses) / jnp.sum(full),
         "gated_earlier": jnp.sum(gated_full - gated) / jnp.sum(gated_full),
         "full": full[::KEPT],
@@ -49,7 +50,7 @@ def _independent(network, weights, batch, key):
 
     def step(weights, columns):
         run = training.train(network.take(columns), weights, TASK.take(columns), RATE, 1)
-        return run.weights, training.loss(network, weights, TASK)
+        return run.weights, squared_error(network, weights, TASK)
 
     return jax.lax.scan(step, weights, order[:, :batch])[1]
 

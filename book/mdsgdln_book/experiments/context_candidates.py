@@ -3,7 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import networks, reln, sweeps, tasks, theory, training
+from mdsgdln import deviation, networks, tasks, theory, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.published import (
     HIDDEN,
     NUM_ITEMS,
@@ -53,7 +54,7 @@ def candidates(case: str, seed: int) -> dict:
     width = PATHWAY_HIDDEN * (num_contexts + 1) // (num_pairs + 1)  # the same neurons in all
     pairs = networks.contextual_pathways(task, num_contexts, 2, width)
     curves["pairs"] = losses(pairs, SCALE, keys[2])
-    deviations = {name: reln.deviation(curve, reference) for name, curve in curves.items()}
+    deviations = {name: deviation(curve, reference) for name, curve in curves.items()}
     del deviations["relu"]
     return deviations | {f"{name}_losses": curve[::80] for name, curve in curves.items()}
 
@@ -73,12 +74,11 @@ def samples_alone(case: str, seed: int) -> dict:
     num_contexts, num_inputs = len(STRUCTURES[case]), len(task.inputs)
     width = PATHWAY_HIDDEN * (num_contexts + 1) // (task.num_samples + 1)
     rows = {"all": slice(num_inputs), "items": slice(NUM_ITEMS)}
-    task = tasks.Task(task.inputs, task.targets, node_rows=rows)
     sizes = {"all": num_inputs, "items": NUM_ITEMS, "output": len(task.targets)}
     sizes |= {"common": width, "modules": width * task.num_samples}
     edges = [("all", "common"), ("items", "modules"), ("common", "output"), ("modules", "output")]
     on = {"modules": jnp.repeat(jnp.eye(task.num_samples), width, axis=0)}
-    network = networks.GatedNetwork(sizes, edges, on)
+    network = networks.GatedNetwork(sizes, edges, on, rows=rows)
     weights = network.init(jax.random.key(seed), SCALE)
     small = reduced(network, weights, task)
     return {"losses": training.train(*small, rate, NUM_STEPS).losses[::80]}
@@ -108,11 +108,10 @@ def scaled_pathways(case: str, subset_size: int) -> dict:
     """Return the predicted losses with each of FACTORS times the ReLU network's σ in contexts."""
     task, rate, _ = setup(case)
     network = networks.contextual_pathways(task, 3, subset_size, PATHWAY_HIDDEN)
-    times = rate * jnp.arange(0, NUM_STEPS, 80)
 
     def losses(factor):
         scale = {e: SCALE * (1 if "pathway 0" in e else factor) for e in network.graph.edges}
-        return theory.predict_losses(network, task, scale, times, rate)
+        return theory.predict(network, scale, task, rate, NUM_STEPS).losses[::80]
 
     return {"losses": jnp.stack([losses(factor) for factor in FACTORS])}
 

@@ -3,7 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import discovery, networks, sweeps, tasks, training
+from mdsgdln import discovery, networks, tasks, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.neurons_mechanisms import by_number
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, NUM_STEPS, SCALE, SUM_STEP
 from mdsgdln_book.experiments.reduced import reduced

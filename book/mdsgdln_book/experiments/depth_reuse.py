@@ -3,7 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import discovery, networks, sweeps, training
+from mdsgdln import discovery, networks, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments import published, two_hidden
 from mdsgdln_book.tables import Table
 

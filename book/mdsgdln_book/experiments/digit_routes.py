@@ -13,7 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import sweeps, tasks
+from mdsgdln import tasks
+from mdsgdln_book import sweeps
 from mdsgdln_book.tables import Table
 
 NUM_DOMAINS, HIDDEN = 10, 64

@@ -11,7 +11,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import networks, statistics, theory
+from mdsgdln import networks, theory
+from mdsgdln_book import linear_maps
 from mdsgdln_book.experiments.reduced import reduced
 
 MOST_STEPS = 4000  # after which neurons are compared that have not learned enough
@@ -48,7 +49,7 @@ def driven_starts(neurons, task, build, scale, rate, levels=(0.01,)):
     start = small_system(task, build, (scale**2, 0.0))
     (common,) = grow(*start, pattern=task.targets, levels=jnp.array([0.01]), raw=True)
     start = small_system(task, build, (scale**2 * common, scale**2))
-    left_over = statistics.residual(task).targets
+    left_over = linear_maps.residual(task).targets
     return common, grow(*start, pattern=left_over, levels=jnp.array(levels), raw=False)
 
 

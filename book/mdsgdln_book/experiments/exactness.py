@@ -5,7 +5,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import networks, reln, sweeps, tasks, theory, training
+from mdsgdln import deviation, networks, tasks, theory, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
@@ -78,7 +79,7 @@ def both(relu, gated, scale, seed):
 def difference(losses, reference):
     """Return the deviation from a reference, and the difference with its sign."""
     return {
-        "deviation": reln.deviation(losses, reference),
+        "deviation": deviation(losses, reference),
         "signed": jnp.sum(losses - reference) / jnp.sum(reference),
     }
 

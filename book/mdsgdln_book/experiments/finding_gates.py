@@ -5,11 +5,11 @@ from functools import cache, partial
 from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, networks, reln, sweeps, tasks, theory, training
+from mdsgdln import deviation, discovery, networks, tasks, theory, training
 from mdsgdln.discovery import clusters
+from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.experiments.published import (
     HIDDEN,
     NUM_ITEMS,
@@ -110,35 +110,32 @@ def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     task = case.task
     hidden = pathway or case.pathway or case.hidden // len(gates)
     network = networks.pathways(task, gates, hidden, input_masks)
-    weights = theory.balanced_weights(network, task, scale or case.scale)
-    system = filled_up(theory.exact_reduction(network, weights, task), case.room)
-    times = case.rate * jnp.arange(0, case.num_steps, case.seen)
-    outputs = system.evolve(times, case.rate, output=theory.ReducedNetwork.outputs)
-    targets = system.task.targets
-    losses = jnp.sum((targets[None] - outputs) ** 2, axis=(1, 2)) / (2 * task.num_samples)
-    back = np.asarray(in_span(task).targets) @ np.linalg.pinv(targets)
-    return np.asarray(losses), back @ np.asarray(outputs)
+    weights = dynamics.balanced_weights(network, task, scale or case.scale)
+    small = filled_up(*theory.stand_in(network, weights, task), case.room)
+    seen = {"observe": "outputs", "every": case.seen}
+    run = training.train(*small, case.rate, case.num_steps, **seen)
+    back = np.asarray(in_span(task).targets) @ np.linalg.pinv(small[2].targets)
+    return np.asarray(run.losses[:: case.seen]), back @ np.asarray(run.observed)
 
 
-def filled_up(system, room):
-    """Return a system of one hidden layer with neurons that do nothing, ``room`` in all."""
-    network, weights, task = system
+def filled_up(network, weights, task, room):
+    """Return a network of one hidden layer with neurons that do nothing, ``room`` in all."""
     if len(network.graph.sizes) > 3:  # some pathways see other inputs
-        return system
+        return network, weights, task
     into, out = network.graph.path_edges(network.graph.paths[0])
     (gate,) = network.node_gates.values()
     idle = (0, room - len(weights[into])), (0, 0)
     sizes = network.graph.neurons | {into[1]: room}
     gates = {into[1]: np.pad(np.broadcast_to(gate, (len(weights[into]), task.num_samples)), idle)}
     layers = {into: np.pad(weights[into], idle), out: np.pad(weights[out], idle[::-1])}
-    return theory.ReducedNetwork(networks.GatedNetwork(sizes, layers, gates), layers, task)
+    return networks.GatedNetwork(sizes, layers, gates), layers, task
 
 
 def errors(case: Case, gates, recording: Recording) -> tuple[float, float]:
     """Return the deviation of the loss and the mean squared error of the outputs."""
     losses, outputs = imitate(case, gates)
     error = np.sum((outputs - recording.outputs) ** 2, axis=1).mean() / len(case.task.targets)
-    return reln.deviation(losses, recording.losses), float(error)
+    return deviation(losses, recording.losses), float(error)
 
 
 def discovered(activity, weights=None) -> np.ndarray:

@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, sweeps, tasks, theory, training
+from mdsgdln import networks, tasks, training
+from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
@@ -83,7 +84,7 @@ def first_rate(task: tasks.Task) -> float:
     It is a singular value that few neurons find; they may warn that masses are uncertain.
     """
     with warnings.catch_warnings(action="ignore", category=UserWarning):
-        return theory.basins(task, key=jax.random.key(0), num_neurons=256)[0].rate
+        return dynamics.basins(task, key=jax.random.key(0), num_neurons=256)[0].rate
 
 
 def drops(task: str) -> dict:
@@ -97,13 +98,13 @@ def drops(task: str) -> dict:
         measured: times of networks from three seeds, (scales, seeds).
     """
     data, width = task_of(task), width_of(task)
-    found = theory.basins(data, key=jax.random.key(0))
+    found = dynamics.basins(data, key=jax.random.key(0))
     initial = float(jnp.sum(data.targets**2)) / (2 * data.num_samples)
     amounts, predicted, measured = [], [], []
     for scale in SCALES:
         first = min(found, key=partial(half_time, width=width, scale=scale))
         amount = min(0.05 * initial, first.rate**2 / (4 * first.variance))
-        time = theory.first_drop(found, width, scale, amount)
+        time = dynamics.first_drop(found, width, scale, amount)
         seeds = [trained(data, width, scale, s, amount, first.rate, time) for s in range(SEEDS)]
         amounts.append(amount / initial)
         predicted.append(time)
@@ -111,7 +112,7 @@ def drops(task: str) -> dict:
     return {"amount": amounts, "predicted": predicted, "measured": measured}
 
 
-def half_time(basin: theory.Basin, width: int, scale: float) -> float:
+def half_time(basin: dynamics.Basin, width: int, scale: float) -> float:
     """Return T½ of a basin by itself."""
     start = width * scale**2 * basin.mass
     return np.log(basin.rate / (basin.variance * start)) / (2 * basin.rate)

@@ -4,7 +4,8 @@ from itertools import combinations
 
 import numpy as np
 
-from mdsgdln import discovery, gates, sweeps, tasks
+from mdsgdln import discovery, gates, tasks
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.published import NUM_ITEMS, SCALE
 from mdsgdln_book.tables import Table
 

@@ -7,12 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import gates, networks, sweeps, tasks, theory
+from mdsgdln import gates, networks, tasks, theory, training
+from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.experiments.published import SCALE
 from mdsgdln_book.tables import Table
 
 HIDDEN = 100  # neurons of a pathway in the family of all but one; every family has as many in all
-LENGTH, NUM_TIMES = 1.5, 301  # of a race, in units of P ln(1/a₀)/2; the slowest item mode has κ = 1
+LENGTH = 1.5  # of a race, in units of P ln(1/a₀)/2; the slowest item mode has κ = 1
+NUM_STEPS = 3000
 
 
 def context_subsets(num_contexts: int) -> list[tuple[int, ...]]:
@@ -53,28 +55,29 @@ def experiment(scale: float) -> dict:
     num_items, num_contexts = 8, 3
     room = num_items + num_contexts  # for every mode of a pathway
     task, network = race(num_items, num_contexts, room)
-    starts = theory.balanced_weights(network, task, room**-0.5)  # a₀ = ½: σ = 1, one neuron
-    system = theory.exact_reduction(network, starts, task)
+    starts = dynamics.balanced_weights(network, task, room**-0.5)  # a₀ = ½: σ = 1, one neuron
+    small = theory.stand_in(network, starts, task)
     members = families(num_contexts)
     _, *contextual = theory.pathway_modes(network, task).values()
     numbers = [len(modes.singular_values) for modes in contextual]
     takes_part = np.repeat(members, numbers, axis=1)  # neurons of the contextual pathways
     width = HIDDEN * (num_contexts + 1) / (1 + members.sum(axis=1))
     unit = task.num_samples * jnp.log(1 / theory.expected_initial_strength(HIDDEN, scale)) / 2
-    times = jnp.linspace(0, LENGTH * unit, NUM_TIMES)
-    return {"losses": jnp.round(mean_losses(system, takes_part, np.sqrt(width) * scale, times), 7)}
+    rate = LENGTH * unit / NUM_STEPS
+    means = mean_losses(*small, takes_part, np.sqrt(width) * scale, rate)
+    return {"losses": jnp.round(means, 7)}
 
 
 @jax.jit
-def mean_losses(system, takes_part, shares, times):
+def mean_losses(network, weights, task, takes_part, shares, rate):
     """Return the mean loss of every family: its contextual neurons, and their share."""
-    (common, contextual), graph = jax.tree.flatten(system.network)  # gates
+    (common, contextual), graph = jax.tree.flatten(network)  # gates
 
     def mean_loss(family):
         takes_part, share = family
-        network = jax.tree.unflatten(graph, [common, contextual * takes_part[:, None]])
-        weights = {edge: share * weight for edge, weight in system.weights.items()}
-        return jnp.mean(system._replace(network=network, weights=weights).evolve(times))
+        some = jax.tree.unflatten(graph, [common, contextual * takes_part[:, None]])
+        start = {edge: share * weight for edge, weight in weights.items()}
+        return jnp.mean(training.train(some, start, task, rate, NUM_STEPS).losses)
 
     return jax.lax.map(mean_loss, (takes_part, shares), batch_size=64)
 

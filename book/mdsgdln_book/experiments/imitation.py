@@ -4,7 +4,8 @@ from functools import partial
 
 import jax
 
-from mdsgdln import networks, sweeps, tasks, training
+from mdsgdln import networks, tasks, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.tables import Table
 
 RATE, NUM_STEPS, EVERY = 0.01, 4001, 40  # curves end at time 40; a point is kept every 0.4

@@ -6,7 +6,8 @@ from math import comb
 import jax
 import numpy as np
 
-from mdsgdln import discovery, networks, sweeps, tasks, theory, training
+from mdsgdln import discovery, networks, squared_error, tasks, theory, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, SCALE
 from mdsgdln_book.tables import Table
 
@@ -52,9 +53,9 @@ def setting(case: str, num_contexts: int, size: str, seed: int, num_items: int =
 
 def trained(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
     """Yield the weights when each of LEFT remains of the loss at the start."""
-    start, rate, chunks = training.loss(network, weights, task), step * task.num_samples, 0
+    start, rate, chunks = squared_error(network, weights, task), step * task.num_samples, 0
     for left in LEFT:
-        while training.loss(network, weights, task) > left * start:
+        while squared_error(network, weights, task) > left * start:
             batches = {"batch_size": batch_size, "key": jax.random.key(chunks)}
             options = batches if batch_size else {}
             weights = training.train(network, weights, task, rate, CHUNK, **options).weights

@@ -11,7 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, statistics, sweeps
+from mdsgdln import discovery, statistics
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments import letting_go
 from mdsgdln_book.experiments.letting_go import CHUNK, LEFT, SUM_STEP
 from mdsgdln_book.experiments.published import NUM_ITEMS
@@ -25,7 +26,7 @@ def levels(task, block: np.ndarray) -> np.ndarray:
 
     All blocks are ``block``, F: these are the parts of F̃ (δ_cc' − 1/C).
     """
-    left_over = np.asarray(statistics.residual(task).targets)
+    left_over = np.asarray(linear_maps.residual(task).targets)
     deviation = block - block.mean(axis=1, keepdims=True)
     left, values, _ = np.linalg.svd(deviation, full_matrices=False)
     values = np.round(values / values[0], 6)

@@ -3,7 +3,8 @@
 import jax
 import numpy as np
 
-from mdsgdln import networks, sweeps, tasks
+from mdsgdln import networks, tasks
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments import letting_go
 from mdsgdln_book.tables import Table
 

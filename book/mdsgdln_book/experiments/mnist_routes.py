@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import sweeps, tasks
+from mdsgdln import tasks
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.digit_routes import initial_weights, moments, slope
 from mdsgdln_book.experiments.pictures import available, mnist
 from mdsgdln_book.tables import Table

@@ -5,7 +5,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import discovery, networks, statistics, sweeps, tasks
+from mdsgdln import discovery, networks, tasks
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.tables import Table
 
 NUM_ITEMS, NUM_CONTEXTS, HIDDEN = 8, 3, 200
@@ -57,7 +58,7 @@ def train(mechanism: str, strength: float, key, scale: float, num_steps: int):
     inputs, targets, count = task.inputs, task.targets, task.num_samples
     relu = networks.ReLUNetwork((len(inputs), HIDDEN, len(targets)))
     rate = SUM_STEP * count * (strength if mechanism == "learning rate" else 1.0)
-    residual = statistics.residual(task).targets
+    residual = linear_maps.residual(task).targets
 
     def step(weights, index):
         first, second = weights

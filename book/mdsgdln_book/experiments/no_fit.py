@@ -3,9 +3,9 @@
 from functools import partial
 
 import jax
-import jax.numpy as jnp
 
-from mdsgdln import networks, reln, sweeps, tasks, theory, training
+from mdsgdln import deviation, networks, tasks, theory, training
+from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
@@ -30,13 +30,14 @@ def predicted(case: str, scale: float, seed: int) -> dict:
     rate = SUM_STEP * task.num_samples
     weights = network.init(jax.random.key(seed), scale)
     losses = training.train(*reduced(network, weights, task), rate, NUM_STEPS[scale]).losses
-    times = rate * jnp.arange(NUM_STEPS[scale])
-    expected, drawn = (theory.balanced_weights(network, task, w) for w in (scale, weights))
-    from_scale = theory.predict_losses(network, task, expected, times)
-    from_weights = theory.predict_losses(network, task, drawn, times, learning_rate=rate)
+    expected, drawn = (dynamics.balanced_weights(network, task, w) for w in (scale, weights))
+    from_scale, from_weights = (
+        theory.predict(network, start, task, rate, NUM_STEPS[scale]).losses
+        for start in (expected, drawn)
+    )
     return {
-        "from_scale": reln.deviation(from_scale, losses),
-        "from_weights": reln.deviation(from_weights, losses),
+        "from_scale": deviation(from_scale, losses),
+        "from_weights": deviation(from_weights, losses),
         "left": losses[-1] / losses[0],
     }
 
@@ -49,16 +50,15 @@ def at_the_limits(hidden: int, scale: float, seed: int) -> dict:
     task, num_steps = tasks.contextual(3, 4), 2000
     network = networks.contextual_pathways(task, 3, 2, hidden)
     step = 0.048 * min(1.0, (0.1 / scale) ** 2)
-    times = step * jnp.arange(num_steps)
     weights = network.init(jax.random.key(seed), scale)
     losses = training.train(network, weights, task, step, num_steps).losses
     width = max(hidden, 6)  # room for every mode of a pathway, at the same a₀
     roomy = networks.contextual_pathways(task, 3, 2, width)
-    expected = theory.balanced_weights(roomy, task, scale * (hidden / width) ** 0.5)
-    from_scale = theory.predict_losses(roomy, task, expected, times, step)
-    drawn = theory.balanced_weights(network, task, weights)
-    from_weights = theory.predict_losses(network, task, drawn, times, step)
-    compare = partial(reln.deviation, learned=None)  # large weights and few neurons learn less
+    expected = dynamics.balanced_weights(roomy, task, scale * (hidden / width) ** 0.5)
+    from_scale = theory.predict(roomy, expected, task, step, num_steps).losses
+    drawn = dynamics.balanced_weights(network, task, weights)
+    from_weights = theory.predict(network, drawn, task, step, num_steps).losses
+    compare = partial(deviation, learned=None)  # large weights and few neurons learn less
     return {
         "from_scale": compare(from_scale, losses),
         "from_weights": compare(from_weights, losses),

@@ -10,8 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import reln, statistics, sweeps, theory
-from mdsgdln.theory.relu_neurons import descend, heun, residual_of, velocity
+from mdsgdln import deviation, networks, statistics, theory
+from mdsgdln_book import dynamics, sweeps
+from mdsgdln_book.dynamics.relu_neurons import descend, heun, residual_of, velocity
 from mdsgdln_book.experiments.first_drop import task_of
 from mdsgdln_book.tables import Table
 
@@ -20,6 +21,7 @@ TASKS += ["gaussian 0", "gaussian 1", "gaussian 2", "groups 0", "groups 2"]
 SIGMA, TINY = 1e-4, 1e-32  # of all weights; of those whose first jump is compared with the rate
 STEP, BLOCK, MOST_BLOCKS = 0.05, 400, 250  # over the largest rate; steps a block
 FALLEN = 0.01  # of the initial loss: curves are compared up to twice the time of this
+MOST_NEURONS = 256  # that stand for a network
 ACTIVE = 64  # neurons that alternating flows may activate
 FINER = 4  # steps of their minimisation, as neurons grow large
 STILL = 1e-6  # fall of the loss in a block, over the initial one, that ends it
@@ -41,7 +43,7 @@ def draw(task, width: int, seed: int) -> np.ndarray:
 def step_of(task) -> float:
     """Return the step of the flow: STEP over the largest drive of random neurons."""
     directions = np.random.default_rng(0).normal(size=(2000, len(task.inputs)))
-    return STEP / (1.1 * theory.drive(task, directions).max())
+    return STEP / (1.1 * dynamics.drive(task, directions).max())
 
 
 def power_of(targets) -> float:
@@ -196,19 +198,18 @@ def half(losses) -> int:
 def curves_of(task, width: int, z, found, step: float, num_steps: int) -> dict:
     """Return the loss curves that theories predict for a network, by name; z as drawn, σ = SIGMA.
 
-    Compressed mean field (predict) and a designed network of as many neurons (designed), one neuron
-    per basin (few), alternating flows, linear modes, the kernel at the start.
+    The stand-in (predict) and as many neurons that are drawn, not designed (drawn), one neuron per
+    basin (few), alternating flows, linear modes, the kernel at the start.
     """
-    times = step * np.arange(num_steps)
-    about = task, width, SIGMA, times
-    key = jax.random.key(0)
-    predicted = theory.predict_relu(*about, key=key)
-    number = max(predicted.neurons, 4)
-    designed = theory.predict_relu(*about, key=key, num_neurons=number, cosine=1)
+    times, key = step * np.arange(num_steps), jax.random.key(0)
+    network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
+    predicted = theory.predict(network, SIGMA, task, step, num_steps, key=key)
+    number = min(width, MOST_NEURONS) // 4 * 4
+    larger = SIGMA * np.sqrt(width / number)
     staircase = alternating_flows(task, z, SIGMA, step, times[-1])
     return {
         "predict": np.asarray(predicted.losses),
-        "designed": np.asarray(designed.losses),
+        "drawn": flow(task, larger * draw(task, number, 2), step, num_steps),
         "few": flow(task, basin_neurons(found, width, SIGMA), step, num_steps),
         "flows": stairs(staircase, power_of(task.targets), times),
         "modes": mode_losses(task, width, SIGMA, times),
@@ -228,13 +229,13 @@ def compare(task: str) -> dict:
     data, width = task_of(task), width_of(task)
     z, step = draw(data, width, 0), step_of(data)
     losses = flow(data, SIGMA * z, step)
-    found = theory.basins(data, key=jax.random.key(0))
+    found = dynamics.basins(data, key=jax.random.key(0))
     curves = curves_of(data, width, z, found, step, len(losses))
     curves["other"] = flow(data, SIGMA * draw(data, width, 1), step, len(losses))
     results = {}
     for name, curve in curves.items():
         late = 1.0 if half(curve) == len(curve) else abs(half(curve) / half(losses) - 1)
-        results |= {f"{name}_curve": reln.deviation(curve, losses), f"{name}_half": late}
+        results |= {f"{name}_curve": deviation(curve, losses), f"{name}_half": late}
     jumps, _ = alternating_flows(data, z, TINY, step, np.inf, most=1)
     return results | {"first": jumps[0] / np.log(1 / TINY), "rate": found[0].rate}
 

@@ -4,7 +4,8 @@ import warnings
 
 import numpy as np
 
-from mdsgdln import discovery, gates, sweeps
+from mdsgdln import discovery, gates
+from mdsgdln_book import sweeps
 from mdsgdln_book.tables import Table
 
 ITEMS, CONTEXTS = 8, 3

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import gates, networks, statistics, sweeps, tasks, theory, training
+from mdsgdln import gates, networks, squared_error, tasks, theory, training
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments.reduced import reduced
 from mdsgdln_book.tables import Table
 
@@ -23,7 +24,7 @@ def timed(kind: str, scale: float, seed: int) -> dict:
     network = networks.contextual_pathways(task, num_contexts, subset_size, HIDDEN)
     small = reduced(network, network.init(jax.random.key(seed), scale), task)
     run = training.train(*small, rate, num_steps, observe="outputs")
-    residual = np.asarray(statistics.residual(small[2]).targets)
+    residual = np.asarray(linear_maps.residual(small[2]).targets)
     learned = np.tensordot(run.observed, residual) / np.sum(residual**2)
     half = rate * np.argmax(learned > 0.5)
     start = theory.expected_initial_strength(HIDDEN, scale)
@@ -57,7 +58,7 @@ def decaying(num_contexts: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
     def taxed(network, weights, task):
         squares = jnp.sum(weights[into] ** 2, axis=1) + jnp.sum(weights[out] ** 2, axis=0)
         masked = weights | {into: seen * weights[into]}
-        return training.loss(network, masked, task) + decay @ squares / 2
+        return squared_error(network, masked, task) + decay @ squares / 2
 
     def record(weights):
         first, second = weights[into], weights[out]

@@ -1,12 +1,12 @@
 """Random tasks, widths and scales: does the prediction from σ alone hold, or warn?"""
 
 import warnings
-from functools import partial
 
 import jax
 import numpy as np
 
-from mdsgdln import networks, sweeps, tasks, theory, training
+from mdsgdln import networks, tasks, theory, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.tables import Table
 
 CHUNK, MOST_CHUNKS = 2000, 100  # steps trained at once, until all but a hundredth is learned
@@ -42,35 +42,21 @@ def outcome(seed: int) -> dict:
     weights = network.init(jax.random.key(seed), scale)
     rate = small_rate(network, task, scale)
     losses = trained(network, weights, task, rate)
-    times = rate * np.arange(len(losses))
     refused, error = False, -1.0
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            predicted = prediction(network, task, scale, times, rate)
+            predicted = theory.predict(network, scale, task, rate, len(losses)).losses
             error = np.sum(np.abs(predicted - losses)) / np.sum(losses)
         except ValueError:
             refused = True
-    exact = prediction(network, task, jax.device_get(weights), times, rate)
+    exact = theory.predict(network, weights, task, rate, len(losses)).losses
     return {
         "error": error,
         "exact": np.sum(np.abs(exact - losses)) / np.sum(losses),
         "warned": len(said) > 0,
         "refused": refused,
     }
-
-
-def prediction(network, task, scale, times, rate: float) -> np.ndarray:
-    """Predict the loss by a program for this case alone, compiled as fast as can be.
-
-    As every case has other shapes, to compile takes longer than to run.
-    """
-
-    @partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
-    def predict(times):
-        return theory.predict_losses(network, task, scale, times, learning_rate=rate)
-
-    return np.asarray(predict(times))
 
 
 def small_rate(network, task, scale: float) -> float:

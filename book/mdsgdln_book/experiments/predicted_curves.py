@@ -1,4 +1,4 @@
-"""Compressed mean field beside trained ReLU networks: whole loss curves of 42 tasks."""
+"""Predicted loss curves beside those of trained ReLU networks, for 42 tasks."""
 
 from itertools import combinations
 
@@ -6,9 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, reln, sweeps, theory
-from mdsgdln.theory.reduction import span
+from mdsgdln import deviation, networks, theory
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, first_rate, passed, task_of, width_of
+from mdsgdln_book.experiments.reduced import span
 from mdsgdln_book.tables import Table
 
 SCALES = (1e-6, 1e-4, 1e-2)
@@ -39,14 +40,21 @@ def curves(task: str) -> dict:
     for scale in SCALES:
         times, losses = trained(data, width, scale, rate)
         mean = losses.mean(axis=0)
-        predicted = theory.predict_relu(data, width, scale, times, key=jax.random.key(0))
+        predicted = theory.predict(
+            network_of(data, width), scale, data, STEP / rate, len(times), key=jax.random.key(0)
+        )
         pairs = [np.abs(a - b).sum() / mean.sum() for a, b in combinations(losses, 2)]
-        found["error"].append(reln.deviation(predicted.losses, mean, learned=None))
+        found["error"].append(deviation(predicted.losses, mean, learned=None))
         found["scatter"].append(np.median(pairs))
         found["predicted"].append(crossings(times, np.asarray(predicted.losses), mean[0]))
         found["measured"].append(crossings(times, mean, mean[0]))
         found["seeds"].append([crossings(times, one, mean[0]) for one in losses])
     return found
+
+
+def network_of(task, width: int) -> networks.ReLUNetwork:
+    """Return the network that is trained on a task."""
+    return networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
 
 
 def crossings(times, losses, first) -> list[float]:
@@ -79,7 +87,7 @@ def begin(task, width: int, scale: float, seeds: int):
     beyond σ².
     """
     (left, x), (left_out, y) = map(coordinates, (task.inputs, task.targets))
-    network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
+    network = network_of(task, width)
     keys = jax.random.split(jax.random.key(1), seeds)
     first, second = jax.vmap(lambda key: network.init(key, scale))(keys)
     return [first @ left, left_out.T @ second], x, y  # drawn before: no basis changes the networks

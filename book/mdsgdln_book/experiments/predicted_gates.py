@@ -1,12 +1,13 @@
-"""Gates that compressed mean field predicts beside those of trained ReLU networks."""
+"""Gates of the neurons that stand for a ReLU network beside those of trained networks."""
 
 from itertools import permutations
 
 import jax
 import numpy as np
 
-from mdsgdln import sweeps, theory
-from mdsgdln.theory.relu_neurons import patterns
+from mdsgdln import theory, training
+from mdsgdln_book import sweeps
+from mdsgdln_book.dynamics.relu_neurons import patterns
 from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, first_rate, task_of, width_of
 from mdsgdln_book.experiments.predicted_curves import (
     LEARNED,
@@ -15,6 +16,7 @@ from mdsgdln_book.experiments.predicted_curves import (
     STEP,
     advance,
     begin,
+    network_of,
 )
 from mdsgdln_book.tables import Table
 
@@ -26,7 +28,7 @@ FEW = [name for name in [*KNOWN, *FRESH] if name not in MANY]
 
 
 def trained(task, width: int) -> tuple:
-    """Return gates and squared weights of networks at the end and at the start, and the time.
+    """Return gates and squared weights of networks at the end and at the start, and the steps.
 
     (networks, H, P) and (networks, H). They are trained until 1 % of their mean loss is left.
     """
@@ -41,7 +43,7 @@ def trained(task, width: int) -> tuple:
         initial = mean[0] if initial is None else initial
         if mean[-1] < LEARNED * initial:
             break
-    return of_neurons(weights, inputs), of_neurons(start, inputs), steps * tick
+    return of_neurons(weights, inputs), of_neurons(start, inputs), steps
 
 
 def of_neurons(weights, inputs) -> tuple:
@@ -91,9 +93,10 @@ def shares(task: str) -> dict:
         families_predicted: (2^C,), large tasks.
     """
     data, width = task_of(task), width_of(task)
-    (on, weight), (first_on, first_weight), time = trained(data, width)
-    found = theory.predict_relu(data, width, SCALE, [0, time], key=jax.random.key(0))
-    gates, held = found.gates == 1, found.shares
+    (on, weight), (first_on, first_weight), steps = trained(data, width)
+    *small, few = theory.stand_in(network_of(data, width), SCALE, data, key=jax.random.key(0))
+    end = training.train(*small, few, STEP / first_rate(data), steps).weights
+    (gates,), (held,) = of_neurons([layer[None] for layer in map(np.asarray, end)], few.inputs)
     pairs = [(strongest(on[i], weight[i]), j) for i, j in permutations(range(SEEDS), 2)]
     results = {"other": [near(some, on[j], weight[j]) for some, j in pairs]}
     before, after = (
@@ -106,11 +109,11 @@ def shares(task: str) -> dict:
             "families_start": [families(*one, contexts) for one in before],
             "families_predicted": families(gates, held, contexts),
         }
-    few = strongest(gates, held)
+    strong = strongest(gates, held)
     return results | {
         "other_start": [near(some, *before[j]) for some, j in pairs],
-        "predicted": [near(few, *one) for one in after],
-        "predicted_start": [near(few, *one) for one in before],
+        "predicted": [near(strong, *one) for one in after],
+        "predicted_start": [near(strong, *one) for one in before],
     }
 
 

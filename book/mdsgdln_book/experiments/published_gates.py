@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mdsgdln import discovery, gates, sweeps
+from mdsgdln import discovery, gates
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.finding_gates import CASES, record
 from mdsgdln_book.tables import Table
 

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import sweeps, tasks
+from mdsgdln import tasks
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.sharing import EDGES, errors, learn, stacked, start
 from mdsgdln_book.tables import Table
 

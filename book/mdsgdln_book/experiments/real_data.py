@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from mdsgdln import discovery, networks, reln, sweeps, tasks, training
+from mdsgdln import deviation, discovery, networks, tasks, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.neurons_mechanisms import by_number
 from mdsgdln_book.experiments.pictures import Data, equal, load
 from mdsgdln_book.tables import Table
@@ -165,7 +166,7 @@ def imitation(task: str, network: str, seed: int) -> dict:
         gates = gates_by_name(network, relu, data, seed)
         losses, outputs = imitate(gates, data, seed)
     return {
-        "deviation": round(reln.deviation(losses, relu.losses), 5),
+        "deviation": round(deviation(losses, relu.losses), 5),
         "agreement": round(equal(data, outputs, relu.outputs), 5),
     }
 

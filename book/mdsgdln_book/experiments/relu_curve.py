@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, reln, statistics, sweeps, tasks, theory, training
+from mdsgdln import deviation, networks, statistics, tasks, theory, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.driven import driven_starts, small_system
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, SUM_STEP
 from mdsgdln_book.experiments.reduced import reduced
@@ -27,9 +28,9 @@ def experiment(contexts: int, scale: float, seed: int) -> dict:
     curves = {
         "closed_free": closed_form(contexts, scale, times, tax=False),
         "closed": closed_form(contexts, scale, times),
-        "driven": driven(task, contexts, relu.init(draw_key, scale), scale, times, rate),
+        "driven": driven(task, contexts, relu.init(draw_key, scale), scale, rate, num_steps),
     }
-    return {name: reln.deviation(curve, reference) for name, curve in curves.items()}
+    return {name: deviation(curve, reference) for name, curve in curves.items()}
 
 
 def closed_form(num_contexts: int, scale: float, times, tax: bool = True):
@@ -61,14 +62,14 @@ def closed_form(num_contexts: int, scale: float, times, tax: bool = True):
     return theory.mode_losses(task, common, learned) - num_contexts * jnp.sum(gain, axis=0)
 
 
-def driven(task, num_contexts: int, neurons, scale: float, times, rate: float):
+def driven(task, num_contexts: int, neurons, scale: float, rate: float, num_steps: int):
     """Return the prediction of pathways that start where freely drawn, driven neurons say."""
     build = partial(
         networks.contextual_pathways, num_contexts=num_contexts, subset_size=num_contexts - 1
     )
     common, (other,) = driven_starts(neurons, task, build, scale, rate)
     small, weights = small_system(task, build, (scale**2 * common, scale**2 * other))
-    return theory.predict_losses(small, task, weights, times, learning_rate=rate)
+    return theory.predict(small, weights, task, rate, num_steps).losses
 
 
 TABLES = {

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import sweeps, tasks, training
+from mdsgdln import tasks, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.sharing import stacked, start
 
 DOMAINS, HIDDEN, SCALE = 7, 64, 0.2  # as published

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, sweeps, tasks, training
+from mdsgdln import networks, tasks, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.tables import Table
 
 CHUNK, MOST = 100, 600  # steps between two looks; looks at most

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, reln, sweeps, theory, training
+from mdsgdln import deviation, networks, training
+from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.experiments.first_drop import KNOWN, task_of
 from mdsgdln_book.tables import Table
 
@@ -37,8 +38,8 @@ def against_descent(task: str) -> dict:
     step = FINE / rate
     number = round(end / step)
     run = training.train(network, weights, data, step, number)
-    flow = theory.relu_flow(network, weights, data, step * np.arange(number), step=step)
-    return {"error": reln.deviation(flow.losses, run.losses, learned=None)}
+    flow = dynamics.relu_flow(network, weights, data, step * np.arange(number), step=step)
+    return {"error": deviation(flow.losses, run.losses, learned=None)}
 
 
 # The law of a gate that is held ------------------------------------------------------------------
@@ -55,7 +56,7 @@ def law(task: str, scale: float) -> dict:
     """
     data, network, weights, rate, end = begun(task, 60, scale)
     times = np.arange(0, end, FRACTION / rate)
-    flow = theory.relu_flow(
+    flow = dynamics.relu_flow(
         network, weights, data, times, observe=lambda w: (w[0], jnp.linalg.norm(w[1], axis=0))
     )
     w, outer = flow.observed

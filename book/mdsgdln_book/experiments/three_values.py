@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, gates, networks, sweeps, theory, training
+from mdsgdln import discovery, gates, networks, training
+from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.experiments.context_candidates import setup
 from mdsgdln_book.experiments.published import SCALE
 from mdsgdln_book.tables import Table
@@ -72,7 +73,7 @@ def three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int
     run = training.train(
         network, start, task, rate, num_steps + 1, observe=lambda w: w, every=EVERY
     )
-    flow = theory.relu_flow(
+    flow = dynamics.relu_flow(
         network,
         start,
         task,

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from mdsgdln import gates, networks, sweeps, training
+from mdsgdln import gates, networks, squared_error
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.two_hidden import (
     COARSER,
     CONTEXTS,
@@ -106,7 +107,7 @@ def begin(frozen):
     return optax.multi_transform(stages, modular()[2])
 
 
-def staged(structures, seed, scales=ONE_SCALE, subsets=PAIRS, second=training.loss, frozen=False):
+def staged(structures, seed, scales=ONE_SCALE, subsets=PAIRS, second=squared_error, frozen=False):
     """Return loss and outputs of the published network, its modules off in the first stage.
 
     What the second stage descends is ``second``. ``frozen`` modules are not off: they do not learn,
@@ -116,7 +117,7 @@ def staged(structures, seed, scales=ONE_SCALE, subsets=PAIRS, second=training.lo
     observe = outputs(network, structures)
     go_on = partial(train, network, structures=structures, observe=observe)
     weights = network.init(key_of(seed), scale)
-    descended = training.loss if frozen else common_alone
+    descended = squared_error if frozen else common_alone
     one, before = go_on(weights, steps=CONTEXT_START, optimiser=begin(frozen), loss=descended)
     two, after = go_on(one.weights, steps=PUBLISHED_STEPS - CONTEXT_START, loss=second)
     losses = np.concatenate([before, after])

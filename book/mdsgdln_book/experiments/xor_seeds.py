@@ -3,7 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import networks, sweeps, tasks, training
+from mdsgdln import networks, tasks, training
+from mdsgdln_book import sweeps
 from mdsgdln_book.tables import Table
 
 RATE, NUM_STEPS, SCALE = 0.02, 1500, 2e-4

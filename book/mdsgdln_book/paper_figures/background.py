@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from mdsgdln import plots, statistics, theory
+from mdsgdln import statistics, theory
+from mdsgdln_book import plots
 from mdsgdln_book.paper_figures import runs
 from mdsgdln_book.paper_figures.parts import (
     FAINT,

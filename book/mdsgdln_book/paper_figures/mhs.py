@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mdsgdln import networks, plots, tasks
-from mdsgdln_book import tables
+from mdsgdln import networks, tasks
+from mdsgdln_book import plots, tables
 from mdsgdln_book.paper_figures import runs
 from mdsgdln_book.paper_figures.parts import (
     FAINT,

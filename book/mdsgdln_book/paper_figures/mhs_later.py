@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from mdsgdln import plots, statistics, theory
-from mdsgdln_book import tables
+from mdsgdln import statistics, theory
+from mdsgdln_book import plots, tables
 from mdsgdln_book.experiments import two_hidden, two_hidden_staged
 from mdsgdln_book.experiments.finding_gates import DRAWN
 from mdsgdln_book.paper_figures import runs

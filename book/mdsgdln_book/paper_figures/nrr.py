@@ -3,8 +3,8 @@
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from mdsgdln import networks, plots, tasks
-from mdsgdln_book import tables
+from mdsgdln import networks, tasks
+from mdsgdln_book import plots, tables
 from mdsgdln_book.paper_figures import routes, runs
 from mdsgdln_book.paper_figures.parts import (
     OURS,
@@ -62,7 +62,7 @@ def figure_4():
     ratios = [1.1, 1.3, 1.7]
     figure, axes = mosaic(layout, 8.4, height_ratios=ratios)
     found, items = routes.routing(), tasks.hierarchy()
-    small = networks.routing_network(tasks.routing(2, 2), 2, 64)
+    small = networks.routing_network(tasks.routing(2, 2), 2, 2, 64)
     plots.graph(small, axes["a"], "(a) network")
     for share, colour in ((DOMAINS, "#c0c0c0"), (routes.TRAINED, TRAINED)):
         counts = [share, DOMAINS * share, share]

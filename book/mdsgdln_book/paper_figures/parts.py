@@ -5,7 +5,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mdsgdln import plots, statistics
+from mdsgdln import statistics
+from mdsgdln_book import plots
 from mdsgdln_book.paper_figures import runs
 
 # One look each for what a paper prescribes, for ours, and for ReLU networks.

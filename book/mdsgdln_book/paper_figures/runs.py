@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import networks, statistics, tasks, theory, training
-from mdsgdln.theory.reduction import span
+from mdsgdln_book import linear_maps
 from mdsgdln_book.experiments import context_candidates, driven, published
+from mdsgdln_book.experiments.reduced import span
 
 # Compiled as a whole, and not every operation of it by itself.
 trajectory = jax.jit(theory.mode_trajectory, static_argnames="depth")
@@ -117,7 +118,7 @@ def contexts(case: str) -> Contexts:
     network = networks.contextual_pathways(task, number, number - 1, WIDTH)
     everywhere = dict.fromkeys(network.graph.edges, SCALE_OF_FIVE if number == 5 else SCALE)
     scale = context_candidates.doubled(network) if number == 3 else everywhere
-    found = theory.pathway_modes(network, statistics.residual(task))
+    found = theory.pathway_modes(network, linear_maps.residual(task))
     found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
     return Contexts(whole, task, basis, rate, network, scale, found)
 

@@ -27,7 +27,7 @@ from jaxtyping import Array
 from tqdm import tqdm
 
 from mdsgdln import __version__, _checks as checks
-from mdsgdln._runs import Experiment, Setting, checked, key_of, outcomes, run
+from mdsgdln_book.runs import Experiment, Setting, checked, key_of, outcomes, run
 
 __all__ = ["grid", "load", "over_seeds", "read", "sweep"]
 __dir__ = __all__.copy  # what completion shows

@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 from scipy.integrate import solve_ivp
 from scipy.optimize import lsq_linear
 
-from mdsgdln import networks, reln, tasks, theory, training
-from mdsgdln.theory import sliding_step
+from mdsgdln import deviation, networks, tasks, theory, training
+from mdsgdln_book import dynamics
+from mdsgdln_book.dynamics import sliding_step
 
 pytestmark = [
     pytest.mark.usefixtures("compiled_in_less_time"),
@@ -31,7 +32,7 @@ WEIGHTS, STEP = NETWORK.init(KEY, 1e-3), 0.03
 
 
 def flow_of(times, weights=WEIGHTS, **options):
-    return theory.relu_flow(NETWORK, weights, CONTEXTS, times, **{"step": STEP} | options)
+    return dynamics.relu_flow(NETWORK, weights, CONTEXTS, times, **{"step": STEP} | options)
 
 
 @pytest.fixture(scope="module")
@@ -93,9 +94,9 @@ def test_sliding_neuron_is_a_linear_one_with_a_projection():
     strength = theory.mode_trajectory(times, 0.8 / 2, 0.64 / 2, 0.01)[0]
     exact = ((1 - 0.8 * strength) ** 2 + 4) / 4
     for step in (0.04, 0.02, 0.01):
-        flow = theory.relu_flow(ONE, weights, SLIDE, times, step=step)
+        flow = dynamics.relu_flow(ONE, weights, SLIDE, times, step=step)
         assert (flow.states[:, 0] == [1, 0]).all() and flow.events().empty
-        errors.append(reln.deviation(flow.losses - 1, exact - 1))
+        errors.append(deviation(flow.losses - 1, exact - 1))
         assert abs(flow.weights[0][0] @ SLIDE.inputs[:, 1]) < 1e-9
     assert errors[2] < 2e-3
     close(np.divide(errors[:2], errors[1:]), 2, rtol=0.05)
@@ -122,7 +123,7 @@ def test_neuron_reaches_a_boundary_and_slides_as_filippov_says():
     rest = solve_ivp(velocity(True), (hit, 20), free.y[:, -1], rtol=1e-10, atol=1e-12)
     gaps = []
     for step in (0.02, 0.01):
-        flow = theory.relu_flow(ONE, [start[None, :2], start[2:, None]], SLIDE, [20], step=step)
+        flow = dynamics.relu_flow(ONE, [start[None, :2], start[2:, None]], SLIDE, [20], step=step)
         (event,) = flow.events().to_dict("records")
         assert (event["neuron"], event["sample"], event["from"], event["to"]) == (0, 1, -1, 0)
         assert abs(event["time"] - hit) < 3 * step
@@ -134,7 +135,7 @@ def test_neuron_reaches_a_boundary_and_slides_as_filippov_says():
 def test_neuron_leaves_a_boundary_when_the_push_wins():
     # The first target is so large that it lifts the neuron over the boundary of the second.
     task = tasks.Task(SLIDE.inputs, [[20.0, -2.0]])
-    flow = theory.relu_flow(ONE, [np.array([[0.1, -0.2]]), np.array([[0.2]])], task, [0, 5])
+    flow = dynamics.relu_flow(ONE, [np.array([[0.1, -0.2]]), np.array([[0.2]])], task, [0, 5])
     found = flow.events()
     assert (found["from"].iloc[0], found["to"].iloc[0]) == (-1, 1)  # crosses without a rest
 
@@ -145,7 +146,7 @@ GRAZES = tasks.Task(GRAZED, [[1.2, 1.0, -0.8]])
 
 def one_neuron(w, task, times, **options):
     network = networks.ReLUNetwork((len(w), 1, 1))
-    return theory.relu_flow(network, [np.array([w]), np.ones((1, 1))], task, times, **options)
+    return dynamics.relu_flow(network, [np.array([w]), np.ones((1, 1))], task, times, **options)
 
 
 def test_a_boundary_that_repels_is_warned_of():
@@ -186,10 +187,10 @@ def test_flow_follows_descent_on_awkward_inputs(kind):
     task = tasks.Task(inputs, rng.normal(size=(2, inputs.shape[1])))
     network, step = network_of(task, 6), 0.005
     weights, times = network.init(KEY, 0.1), step * np.arange(1000)
-    flow = theory.relu_flow(network, weights, task, times, step=step)
+    flow = dynamics.relu_flow(network, weights, task, times, step=step)
     run = training.train(network, weights, task, step, len(times))
     assert flow.residual <= 1e-10
-    assert reln.deviation(flow.losses, run.losses, learned=None) < 0.01
+    assert deviation(flow.losses, run.losses, learned=None) < 0.01
     assert (flow.states[:, :, (inputs == 0).all(axis=0)] == -1).all()
 
 
@@ -225,7 +226,7 @@ def test_flow_is_the_limit_of_descent():
         flow = flow_of(times, weights, step=step)
         run = training.train(NETWORK, weights, CONTEXTS, step, len(times))
         assert flow.residual <= 1e-10 and flow.step == pytest.approx(step)
-        errors.append(reln.deviation(flow.losses, run.losses, learned=None))
+        errors.append(deviation(flow.losses, run.losses, learned=None))
     assert errors[1] < 0.6 * errors[0] and errors[1] < 2e-3
 
 
@@ -271,7 +272,7 @@ def test_gate_is_held_by_the_running_maximum_of_its_item_weights(watched):
 def test_nothing_slides_for_exclusive_or_with_a_large_margin():
     for margin, slides in ((1.5, False), (0.0, True)):
         weights = XOR_NETWORK.init(KEY, 1e-3)
-        flow = theory.relu_flow(XOR_NETWORK, weights, tasks.xor(margin), np.linspace(0, 30, 40))
+        flow = dynamics.relu_flow(XOR_NETWORK, weights, tasks.xor(margin), np.linspace(0, 30, 40))
         assert (flow.states == 0).any() == slides
 
 
@@ -306,17 +307,17 @@ def test_turned_inputs_with_more_of_them_than_samples_change_nothing():
     outside = np.random.default_rng(1).normal(size=(20, 14)) * 0.01
     outside -= outside @ turned @ turned.T
     weights = [first @ turned.T + outside, second]
-    again = theory.relu_flow(network_of(wide, 20), weights, wide, flow.times, step=STEP)
+    again = dynamics.relu_flow(network_of(wide, 20), weights, wide, flow.times, step=STEP)
     close(again.losses, flow.losses, rtol=1e-8)
     close(again.weights[0] - outside, flow.weights[0] @ turned.T, atol=1e-8)
 
 
 def test_default_step_resolves_small_and_large_weights():
     task, network = tasks.xor(1.0), XOR_NETWORK
-    small = theory.relu_flow(network, network.init(KEY, 1e-3), task, [5.0])
-    large = theory.relu_flow(network, network.init(KEY, 2.0), task, [5.0])
+    small = dynamics.relu_flow(network, network.init(KEY, 1e-3), task, [5.0])
+    large = dynamics.relu_flow(network, network.init(KEY, 2.0), task, [5.0])
     assert large.step < 0.1 * small.step < 0.01 and large.losses[0] < 1e-3
-    assert theory.relu_flow(network, network.init(KEY, 1e-3), task, [0.0]).losses[0] > 0.49
+    assert dynamics.relu_flow(network, network.init(KEY, 1e-3), task, [0.0]).losses[0] > 0.49
 
 
 def test_what_is_traced_is_refused():

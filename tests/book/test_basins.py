@@ -9,8 +9,9 @@ import pytest
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 from scipy.optimize import linprog
 
-from mdsgdln import networks, statistics, tasks, theory, training
-from mdsgdln.theory.maxima import _faces, _steepest
+from mdsgdln import networks, statistics, tasks, training
+from mdsgdln_book import dynamics
+from mdsgdln_book.dynamics.maxima import _faces, _steepest
 
 pytestmark = [
     pytest.mark.usefixtures("compiled_in_less_time"),
@@ -27,11 +28,11 @@ def random_task(seed, num_inputs=3, num_samples=8, num_outputs=2):
 
 
 def basins(task, residual=None, num_neurons=512):
-    return theory.basins(task, residual, key=KEY, num_neurons=num_neurons)
+    return dynamics.basins(task, residual, key=KEY, num_neurons=num_neurons)
 
 
 def maxima(task):
-    return [found for found in theory.candidates(task) if found.climb < 1e-9 * found.rate]
+    return [found for found in dynamics.candidates(task) if found.climb < 1e-9 * found.rate]
 
 
 def climb(task, w):
@@ -76,12 +77,12 @@ def test_faces_are_what_linear_programming_finds(inputs):
 
 def test_climb_is_the_steepest_direction():
     task, angles = random_task(0, 2, 6), np.linspace(0, 2 * np.pi, 721)
-    found = theory.candidates(task)
+    found = dynamics.candidates(task)
     assert any(c.climb > 0.01 and c.boundary.any() for c in found)
     for candidate in found:
         w = candidate.input_weights
         near = w + 1e-7 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        slopes = (theory.drive(task, near) - theory.drive(task, [w])) / 1e-7
+        slopes = (dynamics.drive(task, near) - dynamics.drive(task, [w])) / 1e-7
         assert max(slopes.max(), 0) == pytest.approx(candidate.climb, rel=1e-4, abs=1e-6)
 
 
@@ -101,36 +102,36 @@ def test_pushes_on_a_boundary_do_not_decide_alone():
     down = tasks.Task([[1, -0.6], [0, 0.8]], [[1, -0.1]])
     w, aside = np.array([0.8, 0.6]), np.array([0.6, -0.8])  # sample 2 on its boundary
     assert climb(down, w) == pytest.approx(0.3)
-    before, after = theory.drive(down, np.stack([w, w + 1e-6 * aside]))
+    before, after = dynamics.drive(down, np.stack([w, w + 1e-6 * aside]))
     assert (after - before) / 1e-6 == pytest.approx(0.3, abs=1e-4)
     assert [signs(m) for m in maxima(down)] == [(1, -1), (-1, 1)]
     up = tasks.Task([[1, 0, 0], [-2, 1, -1]], [[1, 1, -3]])
     w, angles = np.array([1.0, 0.0]), np.linspace(0, 2 * np.pi, 40)
     assert climb(up, w) < 1e-12
     near = w + 1e-3 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    assert (theory.drive(up, near) <= theory.drive(up, [w])[0] + 1e-12).all()
+    assert (dynamics.drive(up, near) <= dynamics.drive(up, [w])[0] + 1e-12).all()
 
 
 def test_a_flat_face_has_one_of_its_fastest_vectors_inside():
     task = tasks.Task(np.eye(4), [[1, 0, 1, -1], [0, 1, -0.5, 0.2]])
-    flat = [found for found in theory.candidates(task) if found.flatness > 1]
+    flat = [found for found in dynamics.candidates(task) if found.flatness > 1]
     assert flat
     for found in flat:
         equal(found.input_weights > 1e-6, found.gate)
         equal(abs(found.input_weights) <= 1e-6, found.boundary)
-        assert theory.drive(task, [found.input_weights])[0] == pytest.approx(found.rate)
+        assert dynamics.drive(task, [found.input_weights])[0] == pytest.approx(found.rate)
 
 
 def test_maxima_beat_their_neighbours_and_the_winner_beats_random_weights():
     task, rng = random_task(4), np.random.default_rng(0)
     best, winner = (
-        theory.drive(task, rng.normal(size=(200_000, 3))).max(),
-        theory.candidates(task)[0],
+        dynamics.drive(task, rng.normal(size=(200_000, 3))).max(),
+        dynamics.candidates(task)[0],
     )
     assert winner.rate * 0.999 < best <= winner.rate
-    assert theory.drive(task, [winner.input_weights])[0] == pytest.approx(winner.rate)
+    assert dynamics.drive(task, [winner.input_weights])[0] == pytest.approx(winner.rate)
     for maximum in maxima(task):
-        drives = theory.drive(task, maximum.input_weights + 1e-3 * rng.normal(size=(500, 3)))
+        drives = dynamics.drive(task, maximum.input_weights + 1e-3 * rng.normal(size=(500, 3)))
         assert drives.max() <= maximum.rate * (1 + 1e-9)
 
 
@@ -140,7 +141,7 @@ def test_winner_of_a_non_negative_task(seed):
     inputs = rng.uniform(size=(4, 7)) * (rng.uniform(size=(4, 7)) < 0.4)
     targets = rng.uniform(size=(3, 7)) * (rng.uniform(size=(3, 7)) < 0.4)
     correlations = targets @ inputs.T / 7
-    winner = theory.candidates(tasks.Task(inputs, targets))[0]
+    winner = dynamics.candidates(tasks.Task(inputs, targets))[0]
     assert winner.rate == pytest.approx(np.linalg.norm(correlations, 2))
     assert (winner.input_weights > -1e-9).all()
     # on where an input has weight in the fastest block, on the boundary elsewhere
@@ -179,7 +180,7 @@ def test_ascents_end_at_the_enumerated_maxima_and_grow_along_themselves():
 
 def test_basins_of_exclusive_or_are_known():
     for margin, rate, variance, gated in ((0.5, 0.375, 0.5625, 1), (1.0, 0.5, 0.5, 2)):
-        found = theory.basins(tasks.xor(margin), key=KEY)
+        found = dynamics.basins(tasks.xor(margin), key=KEY)
         first = [b for b in found if b.gate.sum() == gated]
         assert len(found) == 6 and len(first) == 4 // gated
         assert found[0].gate.sum() == gated
@@ -207,7 +208,7 @@ def sliding_xor(num_neurons=50_000, step=0.02, end=8.0):
 
 def test_mass_with_samples_that_slide():
     expected, error = sliding_xor()
-    found = theory.basins(tasks.xor(0.0), key=KEY)
+    found = dynamics.basins(tasks.xor(0.0), key=KEY)
     assert [b.boundary.sum() for b in found] == [2] * 4
     mean = np.mean([b.mass for b in found])
     assert abs(mean - expected) < 3 * np.hypot(error, found[0].mass_error / 2)
@@ -235,7 +236,7 @@ def test_mass_of_a_linear_pathway_is_a_half():
     """Samples in pairs x and −x with targets y and −y: one side or the other is always on."""
     x, y = np.array([[1.0, 0.3], [0.0, 1.0]]), np.array([[1.0, 1.2]])
     task = tasks.Task(np.concatenate([x, -x], axis=1), np.concatenate([y, -y], axis=1))
-    found = theory.basins(task, key=KEY)
+    found = dynamics.basins(task, key=KEY)
     close([b.rate for b in found], statistics.modes(task).singular_values[0] / 2)
     error = np.hypot(*[b.mass_error for b in found])
     assert abs(sum(b.mass for b in found) - 0.5) < 4 * error
@@ -295,7 +296,7 @@ def test_a_neuron_that_dies_is_named():
     task, dead = tasks.Task([[1.0]], [[1.0]]), 0
     for key in jax.random.split(KEY, 8):
         try:
-            theory.basins(task, key=key, num_neurons=1)
+            dynamics.basins(task, key=key, num_neurons=1)
         except ValueError as error:
             assert str(error).startswith("num_neurons: ")
             dead += 1
@@ -331,16 +332,16 @@ def test_first_drop_of_one_basin_is_logistic_and_large_weights_warn():
     reached = s / d * (1 - np.sqrt(0.5))  # half of the drop
     expected = np.log(reached * (s / d - start) / (start * (s / d - reached))) / (2 * s)
     for scale in (1e-3, (1e-3, 1e-3)):
-        assert theory.first_drop([basin], 100, scale) == pytest.approx(expected, rel=1e-6)
+        assert dynamics.first_drop([basin], 100, scale) == pytest.approx(expected, rel=1e-6)
     with pytest.warns(UserWarning, match="not small"):
-        theory.first_drop([basin], 500, 0.02)
+        dynamics.first_drop([basin], 500, 0.02)
 
 
 def test_first_drop_of_a_trained_network():
     task, width, scale = tasks.xor(1.0), 500, 1e-4
-    found = theory.basins(task, key=KEY)
+    found = dynamics.basins(task, key=KEY)
     initial = float(jnp.sum(task.targets**2)) / (2 * task.num_samples)
-    predicted = theory.first_drop(found, width, scale, 0.05 * initial)
+    predicted = dynamics.first_drop(found, width, scale, 0.05 * initial)
     rate = found[0].rate
     network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
     step = 0.02 / rate
@@ -353,6 +354,6 @@ def test_first_drop_of_a_trained_network():
 def test_rates_too_close_to_decide_warn():
     found = basins(tasks.Task(np.eye(2), np.diag([1, 0.95])))
     with pytest.warns(UserWarning, match="nearly as fast"):
-        theory.first_drop(found, 400, 1e-3)
+        dynamics.first_drop(found, 400, 1e-3)
     apart = basins(tasks.Task(np.eye(2), np.diag([2.0, 1.0])))
-    theory.first_drop(apart, 400, 1e-3)  # and no warning, which would be an error here
+    dynamics.first_drop(apart, 400, 1e-3)  # and no warning, which would be an error here

@@ -9,13 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from jaxtyping import Array, Float, Int8, PyTree
+from jaxtyping import Array, ArrayLike, Float, Int8, PyTree
 
-from mdsgdln import _checks as checks
-from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.networks import ReLUNetwork
 from mdsgdln.tasks import Task
-from mdsgdln.theory.sliding_step import Sliders, implicit, lengths, tolerance
+from mdsgdln_book.dynamics.sliding_step import Sliders, implicit, lengths, tolerance
 
 OFF, SLIDING, ON = -1, 0, 1
 RESOLVED = 0.02  # a step over the time in which the fastest thing grows by e
@@ -63,11 +61,11 @@ class ReLUFlow:
 
 def relu_flow(
     network: ReLUNetwork,
-    weights: Sequence[Numbers],
+    weights: Sequence[ArrayLike],
     task: Task,
-    times: Numbers,
+    times: ArrayLike,
     *,
-    step: Scalar | None = None,
+    step: float | None = None,
     observe: Callable[[Any], Any] | None = None,
 ) -> ReLUFlow:
     """Follow the gradient flow of a ReLU network with one hidden layer, its sliding gates resolved.
@@ -89,24 +87,17 @@ def relu_flow(
         ValueError: weights or task that do not fit the network, more than one hidden layer, bad
             times, more than ten million steps, or a step so long that the loss becomes infinite.
     """
-    checks.instance("network", network, ReLUNetwork)
     if len(network.sizes) != 3:
         raise ValueError(
             f"network: expected one hidden layer, got {len(network.sizes) - 2}: in a later layer "
             "boundaries move with the weights before them, and this does not follow them"
         )
-    checks.known("weights", weights)
-    network._reading(task)
-    checks.known("task", task)
-    network._check_weights(weights)
-    if observe is not None:
-        checks.function("observe", observe)
-    checks.known("times", times)
-    times = np.asarray(checks.times(times), float)
+    network.check(weights, task)
+    times = np.asarray(times, float)
     first, second = (jnp.asarray(layer, float) for layer in weights)
     inputs, targets = jnp.asarray(task.inputs, float), jnp.asarray(task.targets, float)
     longest = _resolving(first, second, inputs, targets) if step is None else step
-    longest = float(checks.positive("step", longest))
+    longest = float(longest)
     if (needed := times[-1] / longest) > MOST_STEPS:
         raise ValueError(
             f"times: the last is {needed:.2g} steps of {longest:.2g} away; expected at most "

@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mdsgdln import _checks as checks
-from mdsgdln._checks import Scalar
-from mdsgdln.theory.relu_basins import Basin
+from mdsgdln_book.dynamics.relu_basins import Basin
 
 SMALL = 1e-3  # of a₀ d/s: the start over the end of a strength
 
@@ -15,8 +13,8 @@ SMALL = 1e-3  # of a₀ d/s: the start over the end of a strength
 def first_drop(
     basins: Sequence[Basin],
     num_hidden: int,
-    scale: Scalar | Sequence[Scalar],
-    amount: Scalar | None = None,
+    scale: float,
+    amount: float | None = None,
 ) -> float:
     """Return the time at which the loss has fallen by some amount, for the first time.
 
@@ -30,34 +28,18 @@ def first_drop(
     Args:
         basins: of one task, from ``basins``.
         num_hidden: H, neurons of the hidden layer.
-        scale: σ of both layers, standard deviation of the initial weights; a pair must be equal.
+        scale: σ of both layers, standard deviation of the initial weights; one number.
         amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, s²/(4d) of the
             basin with the earliest T½: half of what it explains alone.
 
     Raises:
-        ValueError: no basins, some of several tasks or none with a mass, a bad number, a loss that
-            does not fall that far in these directions, or that is there at the start.
+        ValueError: no basin with a mass, or a loss that does not fall that far in these directions.
     """
-    checks.several("basins", basins)
     basins = list(basins)
-    if not basins:
-        raise ValueError("basins: expected at least one, got none")
-    for basin in basins:
-        checks.instance("basins", basin, Basin)
-    shapes = {(b.input_weights.shape, b.output_weights.shape, b.activity.shape) for b in basins}
-    if len(shapes) > 1:
-        raise ValueError("basins: expected those of one task, got some of different shapes")
     growing = [basin for basin in basins if basin.mass > 0]
     if not growing:
         raise ValueError("basins: expected one with a mass above 0, got none")
-    checks.positive_integer("num_hidden", num_hidden)
-    first, second = checks.initial_scales(scale, ("first", "second"))
-    if first != second:
-        raise ValueError(
-            "scale: expected that of both layers, for which the masses of the basins are, "
-            f"got {scale!r:.80}"
-        )
-    starts = num_hidden * first**2 * np.array([basin.mass for basin in growing])
+    starts = num_hidden * scale**2 * np.array([basin.mass for basin in growing])
     s, d = (np.array([getattr(b, name) for b in growing]) for name in ("rate", "variance"))
     ratio = starts * d / s
     earliest = np.argmin(-np.log(ratio) / s)
@@ -70,7 +52,6 @@ def first_drop(
         )
     if amount is None:
         amount = s[earliest] ** 2 / (4 * d[earliest])
-    checks.positive("amount", amount)
     time = _time_of_drop(growing, s, starts, float(amount))
     known = [basin for basin in basins if basin.mass_error == 0]
     if any(0 < (fast.rate - b.rate) * time < 1 for fast in known for b in basins):

@@ -19,7 +19,8 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 from sweep_experiment import experiment
 from sweep_process import SETTINGS, numbers
 
-from mdsgdln import __version__, sweeps
+from mdsgdln import __version__
+from mdsgdln_book import sweeps
 
 TESTS = Path(__file__).parent
 

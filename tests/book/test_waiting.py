@@ -7,7 +7,8 @@ import pytest
 from scipy.integrate import quad
 
 from mdsgdln import networks, statistics, tasks, theory, training
-from mdsgdln.theory import waiting
+from mdsgdln_book import dynamics
+from mdsgdln_book.dynamics import waiting
 
 TWO = tasks.semantic("tree", 2)  # two modes
 
@@ -21,7 +22,7 @@ def one_mode(s=1.0, d=1.0):
 def test_two_matrices_are_logistic(scale):
     s, d = 0.7, 2.0
     start = theory.expected_initial_strength(200, scale)
-    found = theory.drop_times(one_mode(s, d), (1, 200, 1), scale)
+    found = dynamics.drop_times(one_mode(s, d), (1, 200, 1), scale)
     assert found == pytest.approx([np.log(s / (d * start)) / (2 * s)], rel=1e-4)
 
 
@@ -30,7 +31,7 @@ def test_tiny_weights_wait_for_a_universal_time(num_layers, kappa):
     """T = κ/(s (σ√N)^{L−2}), less what a balanced mode needs from its half to infinity."""
     s, d, size, number = 0.7, 2.0, 1e-3, 400
     sizes = (1, *[number] * (num_layers - 1), 1)
-    (found,) = theory.drop_times(one_mode(s, d), sizes, size / number**0.5)
+    (found,) = dynamics.drop_times(one_mode(s, d), sizes, size / number**0.5)
     half = (s / (2 * d)) ** (1 / num_layers)
     part = quad(lambda x: x / 2 / (1 - x**num_layers / 2), 0, 1)[0]
     correction = (1 / (num_layers - 2) - part) / half ** (num_layers - 2)
@@ -44,21 +45,21 @@ def test_tiny_weights_wait_for_a_universal_time(num_layers, kappa):
 def test_unequal_widths_wait_as_measured_in_networks():
     """κ with √N₁ of (50, 200), (200, 50) and (50, 840), from networks of those widths."""
     for widths, kappa in (((50, 200), 0.80), ((200, 50), 1.60), ((50, 840), 0.51)):
-        (found,) = theory.drop_times(one_mode(), (1, *widths, 1), 1e-6)
+        (found,) = dynamics.drop_times(one_mode(), (1, *widths, 1), 1e-6)
         assert found * 1e-6 * widths[0] ** 0.5 == pytest.approx(kappa, abs=0.005)
 
 
 def test_layers_in_reverse_wait_alike():
-    there = theory.drop_times(one_mode(), (1, 60, 90, 200, 1), (1e-3, 2e-3, 3e-3, 4e-3))
-    back = theory.drop_times(one_mode(), (1, 200, 90, 60, 1), (4e-3, 3e-3, 2e-3, 1e-3))
+    there = dynamics.drop_times(one_mode(), (1, 60, 90, 200, 1), (1e-3, 2e-3, 3e-3, 4e-3))
+    back = dynamics.drop_times(one_mode(), (1, 200, 90, 60, 1), (4e-3, 3e-3, 2e-3, 1e-3))
     assert there == pytest.approx(back, rel=1e-6)
 
 
 def test_longer_words_change_nothing(monkeypatch):
     sizes = (2, 60, 200, 60, 3)
-    expected = theory.drop_times(TWO, sizes, 5e-3)
+    expected = dynamics.drop_times(TWO, sizes, 5e-3)
     monkeypatch.setattr(waiting, "WORDS", waiting.WORDS + 3)
-    assert theory.drop_times(TWO, sizes, 5e-3) == pytest.approx(expected, rel=1e-4)
+    assert dynamics.drop_times(TWO, sizes, 5e-3) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("widths", [(200,), (60, 200), (100, 100, 100)])
@@ -66,7 +67,7 @@ def test_half_times_of_trained_networks(widths):
     """The mean of some draws; a draw scatters by 1/√(16N) to 1/√(1.5N), and few were trained."""
     network, scale = networks.LinearNetwork((2, *widths, 3)), 0.09 / max(widths) ** 0.5
     found, step, draws = statistics.modes(TWO), 0.05, 8
-    predicted = theory.drop_times(TWO, network.sizes, scale)
+    predicted = dynamics.drop_times(TWO, network.sizes, scale)
 
     @jax.vmap
     def train(key):
@@ -107,7 +108,7 @@ def turned():
 )
 def test_it_warns_of_its_limits(task, sizes, scale, words):
     with pytest.warns(UserWarning, match=words):
-        theory.drop_times(task, sizes, scale)
+        dynamics.drop_times(task, sizes, scale)
 
 
 @pytest.mark.filterwarnings("ignore:drop_times")
@@ -119,7 +120,7 @@ def test_it_refuses_what_is_learned_at_the_start(widths):
     drawn = jax.vmap(lambda key: network.apply(network.init(key, 1.0), jnp.eye(1)))
     spread = np.std(jax.jit(drawn)(keys))
     limit = (0.5 / spread) ** (1 / (len(widths) + 1))  # σ, as outputs grow with σ^L
-    assert theory.drop_times(task, sizes, 0.9 * limit) > 0
+    assert dynamics.drop_times(task, sizes, 0.9 * limit) > 0
     for scale in (1.1 * limit, 10.0):
         with pytest.raises(ValueError, match="expected smaller weights"):
-            theory.drop_times(task, sizes, scale)
+            dynamics.drop_times(task, sizes, scale)

@@ -22,8 +22,6 @@ from itertools import accumulate
 import numpy as np
 from jaxtyping import Float
 
-from mdsgdln import _checks as checks
-from mdsgdln._checks import Scalar
 from mdsgdln.networks import LinearNetwork
 from mdsgdln.statistics import modes
 from mdsgdln.tasks import Task
@@ -34,7 +32,7 @@ FEW = {2: 12, 3: 25, 4: 50}  # neurons, by the number of matrices: below, modes 
 
 
 def drop_times(
-    task: Task, sizes: Sequence[int], scale: Scalar | Sequence[Scalar]
+    task: Task, sizes: Sequence[int], scale: float | Sequence[float]
 ) -> Float[np.ndarray, " modes"]:
     """Return the expected half time of every mode of a wide linear network of random weights.
 
@@ -58,13 +56,10 @@ def drop_times(
             hidden layer with fewer neurons than modes, no mode at all, or weights so large that a
             mode is typically half learned at the start.
     """
-    checks.instance("task", task, Task)
     sizes = LinearNetwork(sizes).sizes
     if not 3 <= len(sizes) <= 5:
         raise ValueError(f"sizes: expected two to four weight matrices, got {len(sizes) - 1}")
-    checks.num_rows("task", len(task.inputs), sizes[0])
-    checks.num_rows("task", len(task.targets), sizes[-1])
-    sigmas = np.array(checks.initial_scales(scale, tuple(range(len(sizes) - 1))), float)
+    sigmas = np.broadcast_to(np.asarray(scale, float), len(sizes) - 1)
     found, widths = modes(task), np.array(sizes[1:-1])
     if not len(found.singular_values):
         raise ValueError("task: expected inputs and targets that are correlated, got none")

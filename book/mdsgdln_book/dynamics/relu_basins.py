@@ -12,16 +12,13 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, ArrayLike, Bool, Float, Int
 from scipy.linalg import orth
 from scipy.sparse.csgraph import connected_components
 
-from mdsgdln import _checks as checks
-from mdsgdln._checks import Numbers
-from mdsgdln.networks.network import _normal
 from mdsgdln.tasks import Task
-from mdsgdln.theory.maxima import BOUNDARY, _data, _drive, _steepest, _top_space
-from mdsgdln.theory.relu_neurons import FLAT, heun, patterns, velocity
+from mdsgdln_book.dynamics.maxima import BOUNDARY, data_of, drive_of, steepest, top_space
+from mdsgdln_book.dynamics.relu_neurons import FLAT, heun, patterns, velocity
 
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
 # Change of ln growth from round to round, over this growth; share of neurons that may have more.
@@ -72,7 +69,7 @@ class Basin(NamedTuple):
 
 
 def basins(
-    task: Task, residual: Numbers | None = None, *, key: Array, num_neurons: int = 4096
+    task: Task, residual: ArrayLike | None = None, *, key: Array, num_neurons: int = 4096
 ) -> list[Basin]:
     """Return where the neurons of a small ReLU network with one hidden layer go, fastest first.
 
@@ -90,9 +87,7 @@ def basins(
         ValueError: a wrong shape, a bad key, a residual that drives no neuron, or so few neurons
             that all of them die.
     """
-    inputs, residual = _data(task, residual)
-    checks.random_key("key", key)
-    checks.positive_integer("num_neurons", num_neurons)
+    inputs, residual = data_of(task, residual)
     acts = _not_zero(inputs) & _not_zero(residual)  # the other samples push no neuron
     if not acts.any():
         raise ValueError("residual: expected one that drives some neuron, got zeros")
@@ -101,7 +96,7 @@ def basins(
     left, left_out = (orth(vectors[:, acts], FLAT) for vectors in (inputs, residual))
     reduced, answers = left.T @ inputs[:, acts], left_out.T @ residual[:, acts]
     reduced, answers = (vectors / np.linalg.norm(vectors, 2) for vectors in (reduced, answers))
-    (drawn,) = _normal(key[None], [(num_neurons, len(inputs) + len(residual))])
+    drawn = jax.random.normal(key, (num_neurons, len(inputs) + len(residual)))
     w, u = np.split(np.asarray(drawn, float), [len(inputs)], axis=1)
     start = np.concatenate([w @ left, u @ left_out], axis=1)
     before, end, cold = _flow(*map(jnp.asarray, (start, reduced, answers)))
@@ -230,14 +225,14 @@ def _top(inputs, residual, w, near: float, rounding: float) -> tuple[np.ndarray,
     face = first = patterns(w, inputs, near)
     parked = patterns(w, inputs, rounding) < 1
     for _ in range(MOST_FACES):
-        top = _top_space(inputs, residual, face)
+        top = top_space(inputs, residual, face)
         if top is None or not (top.T @ w).any():
             return None
         w = top @ (top.T @ w)
         w = w / np.linalg.norm(w)
         before, face = face, patterns(w, inputs, BOUNDARY)
         if np.array_equal(face, before):
-            rises = _steepest(inputs, residual, w, parked) > 1e-6 * _drive(inputs, residual, w)
+            rises = steepest(inputs, residual, w, parked) > 1e-6 * drive_of(inputs, residual, w)
             least = SAME_FACE if np.array_equal(face > 0, first > 0) else CLOSE
             return None if rises else (w, top.shape[1], least)
     return None
@@ -252,7 +247,7 @@ def _groups(inputs, residual, tops, flat, settled) -> tuple[Int[np.ndarray, " N"
     faces, which = np.unique(patterns(tops[settled], inputs, BOUNDARY), axis=0, return_inverse=True)
     members = which.ravel() == np.arange(len(faces))[:, None]
     flatness = np.max(members * flat[settled], axis=1, initial=1)
-    rate = members @ _drive(inputs, residual, tops[settled]) / members.sum(axis=1)
+    rate = members @ drive_of(inputs, residual, tops[settled]) / members.sum(axis=1)
     fits = (faces[:, None] * faces[None] >= 0).all(axis=2)
     flats = np.maximum(flatness[:, None], flatness[None]) > 1
     equal = np.isclose(rate[:, None], rate[None], rtol=1e-6, atol=0)
@@ -290,7 +285,7 @@ def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> 
         mass=float(weight.mean()),
         share=float(share),
         mass_error=float(weight.std() / np.sqrt(len(weight))),
-        climb=_steepest(inputs, residual, direction),
+        climb=steepest(inputs, residual, direction),
         flatness=flatness,
         input_weights=direction,
         output_weights=answer / rate,
@@ -324,7 +319,7 @@ def _explain_death(inputs, residual, drawn: Float[np.ndarray, "N N_in"]) -> None
     w = np.concatenate([drawn, -drawn])
     w = w / np.linalg.norm(w, axis=1, keepdims=True)
     size = np.linalg.norm(residual, 2) * np.linalg.norm(inputs, 2) / inputs.shape[1]
-    if (_drive(inputs, residual, w) <= FLAT * size).all():
+    if (drive_of(inputs, residual, w) <= FLAT * size).all():
         raise ValueError(
             "residual: expected one that drives some neuron, got one that cancels for all "
             f"{len(w)} directions tried"

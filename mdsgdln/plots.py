@@ -1,19 +1,41 @@
-"""The graph of a gated network, with its gates."""
+"""Pictures of a gated network's graph and of the kinds of neurons that ``discovery.find`` found."""
+
+from collections.abc import Hashable
+from itertools import groupby
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, DrawingArea, OffsetBox, TextArea, VPacker
 from matplotlib.patches import FancyArrowPatch, Rectangle
+from matplotlib.ticker import PercentFormatter
 
 from mdsgdln import _checks as checks
+from mdsgdln.discovery import Found
 from mdsgdln.graphs import Node
 from mdsgdln.networks import GatedNetwork
-from mdsgdln.plots.appearance import COLOURS, GATES, panels
 
+__all__ = ["graph", "kinds"]
+__dir__ = __all__.copy  # what completion shows
+
+
+COLOURS = (  # seaborn's colour-blind safe palette
+    "#0173b2",
+    "#de8f05",
+    "#029e73",
+    "#d55e00",
+    "#cc78bc",
+    "#ca9161",
+    "#fbafe4",
+    "#949494",
+    "#ece133",
+    "#56b4e9",
+)
+GATES = "Greys"  # off white, on black
+MOST_NAMES = 16  # below an axis
 TEXT = 7.0  # points; less where nodes are many
 CHARACTER, MARGIN = 0.62, 1.4  # of a text's size: its widest character, and what a box adds
 BAR = 0.8  # of it: the height of a gate
@@ -28,7 +50,7 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
     checks.instance("network", network, GatedNetwork)
     checks.instance("axes", axes, Axes | None)
     if axes is None:
-        _, (axes,) = panels(1, width=5.0, height=3.4)
+        axes = _figure(5.0, 3.4).subplots()
     position = _node_positions(network)
     xs, ys = np.array(list(position.values())).T
     axes.set(xlim=(xs.min() - 0.5, xs.max() + 0.5), ylim=(ys.min() - 0.3, ys.max() + 0.3))
@@ -70,7 +92,7 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
 
 def _node(lines: tuple[str, str], gate, size: float, colour: str) -> OffsetBox:
     """Return a node's name, its number of neurons, and its gate: a bar on the scale from 0 to 1."""
-    ink = "black" if sns.utils.relative_luminance(colour) > 0.18 else "white"
+    ink = "black" if _luminance(colour) > 0.18 else "white"
     looks = {"fontsize": size, "color": ink}
     parts: list[Artist] = [TextArea(line, textprops=looks) for line in lines]
     if gate is not None:
@@ -100,3 +122,73 @@ def _node_positions(network: GatedNetwork) -> dict[Node, tuple[float, float]]:
         for index, node in enumerate(nodes):
             position[node] = (index - (len(nodes) - 1) / 2, float(height))
     return position
+
+
+def kinds(found: Found, x_label: str = "condition") -> Figure:
+    """Draw what ``discovery.find`` found: the recording, the gates, and how sure they are.
+
+    Left, the activity of all neurons, each over its largest. Middle, the gates and their shares of
+    the weight. Right, agreement and silhouette over the number of clusters. Up to 16 conditions are
+    named, or, if their labels are tuples, the runs of their first entries.
+
+    Args:
+        found: what to draw.
+        x_label: what the columns of the activity are.
+    """
+    checks.instance("found", found, Found)
+    figure = _figure(7.2, 2.9)
+    left, middle, right = figure.subplots(1, 3, width_ratios=[1, 0.9, 1.1])
+    order = np.lexsort([-found.sure, found.gate_of])
+    order = order[found.gate_of[order] >= 0]
+    activity = np.maximum(found.activity[order], 0)
+    image = {"cmap": GATES, "vmin": 0, "vmax": 1, "aspect": "auto"}
+    left.imshow(activity / activity.max(axis=1, keepdims=True), interpolation="nearest", **image)
+    for border in np.flatnonzero(np.diff(found.gate_of[order])):
+        left.axhline(border + 0.5, color=COLOURS[3], linewidth=1)
+    left.set(xlabel=x_label, ylabel="neuron", title="recording", yticks=[])
+    middle.imshow(found.gates, **image)
+    for row in range(1, len(found.gates)):
+        middle.axhline(row - 0.5, color="white", linewidth=1.5)
+    middle.set_yticks(range(len(found.gates)), [f"{share:.0%}" for share in found.shares])
+    middle.set(xlabel=x_label, title="gates" if found.repeatable else "no kinds")
+    ticks, names = _names(found.conditions)
+    for axes in (left, middle):
+        axes.set_xticks(ticks, names, rotation=90 if len("".join(names)) > 20 else 0)
+        axes.grid(False)
+    numbers = list(found.agreement)
+    for label, values, style, colour in (
+        ("agreement", found.agreement, "o-", COLOURS[0]),
+        ("silhouette", found.silhouette, "s-", COLOURS[2]),
+        ("without kinds", found.null, "--", COLOURS[7]),
+    ):
+        right.plot(numbers, list(values.values()), style, color=colour, markersize=4, label=label)
+    right.yaxis.set_major_formatter(PercentFormatter(1.0))
+    right.set(xlabel="number of clusters", ylim=(0, 1.05), xticks=numbers[::2])
+    right.legend(fontsize="x-small", loc="lower left")
+    return figure
+
+
+def _names(conditions: tuple[Hashable, ...]) -> tuple[list[float], list[str]]:
+    """Return where to write which names of conditions."""
+    first = [condition[0] for condition in conditions if isinstance(condition, tuple)]
+    if len(first) == len(conditions):
+        runs = [(label, len(list(run))) for label, run in groupby(first)]
+        ends = np.cumsum([length for _, length in runs])
+        ticks = [end - (length + 1) / 2 for end, (_, length) in zip(ends, runs, strict=True)]
+        return ticks, [str(label) for label, _ in runs]
+    shown = conditions if len(conditions) <= MOST_NAMES else ()
+    return list(range(len(shown))), [str(condition) for condition in shown]
+
+
+def _figure(width: float, height: float) -> Figure:
+    """Return an empty figure of that size in inches, which a notebook shows once."""
+    figure = plt.figure(figsize=(width, height), layout="constrained")
+    plt.close(figure)
+    return figure
+
+
+def _luminance(colour: str) -> float:
+    """Return the relative luminance of a colour, from 0 for black to 1 for white."""
+    channels = np.array(mpl.colors.to_rgb(colour))
+    linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import joblib
 
-from mdsgdln import sweeps
+from mdsgdln_book import sweeps
 
 SETTINGS = sweeps.grid(seed=range(12), scale=[0.1, 0.3])
 QUIET = {"progress": False}

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from mdsgdln import networks, plots, tasks
+from mdsgdln import networks, tasks
+from mdsgdln_book import plots
 
 mpl.use("Agg")
 

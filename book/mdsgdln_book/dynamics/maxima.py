@@ -19,13 +19,11 @@ from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import ArrayLike, Bool, Float, Int
 from scipy.linalg import null_space, orth
 
-from mdsgdln import _checks as checks
-from mdsgdln._checks import Numbers
 from mdsgdln.tasks import Task
-from mdsgdln.theory.relu_neurons import FLAT, patterns
+from mdsgdln_book.dynamics.relu_neurons import FLAT, patterns
 
 SAME = 1e-7  # singular values this close, relative to the largest, are equal
 BOUNDARY = 1e-6  # |wᵀx| ≤ this ‖w‖‖x‖: the sample counts as on the boundary
@@ -55,7 +53,7 @@ class Candidate(NamedTuple):
 
 
 def drive(
-    task: Task, input_weights: Numbers, residual: Numbers | None = None
+    task: Task, input_weights: ArrayLike, residual: ArrayLike | None = None
 ) -> Float[np.ndarray, " n"]:
     """Return f = ‖R relu(Xᵀw)‖ / (P‖w‖) of several neurons: twice the largest utility over u.
 
@@ -67,17 +65,15 @@ def drive(
     Raises:
         ValueError: a wrong shape, a non-finite entry or a neuron without weights.
     """
-    inputs, residual = _data(task, residual)
-    checks.known("input_weights", input_weights)
-    w = checks.finite_array("input_weights", input_weights, 2, f"(n, {len(inputs)})")
-    checks.of_shape("input_weights", w, (len(w), len(inputs)))
+    inputs, residual = data_of(task, residual)
+    w = np.asarray(input_weights, float)
     lengths = np.linalg.norm(np.asarray(w, float), axis=1, keepdims=True)
     if not lengths.all():
         raise ValueError("input_weights: expected neurons with weights, got one with none")
-    return _drive(inputs, residual, np.asarray(w, float) / lengths)
+    return drive_of(inputs, residual, np.asarray(w, float) / lengths)
 
 
-def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
+def candidates(task: Task, residual: ArrayLike | None = None) -> list[Candidate]:
     """Return all faces with a fastest direction of their own, the fastest first: the *winner*.
 
     A local maximum whose top space has one dimension is among those with climb 0. Inputs that are
@@ -90,17 +86,17 @@ def candidates(task: Task, residual: Numbers | None = None) -> list[Candidate]:
     Raises:
         ValueError: a wrong shape, or too many samples.
     """
-    inputs, residual = _data(task, residual)
+    inputs, residual = data_of(task, residual)
     if inputs.shape[1] > MOST_SAMPLES:
         raise ValueError(f"task: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
     found = []
     for face in _faces(inputs):
-        top = _top_space(inputs, residual, face)
+        top = top_space(inputs, residual, face)
         if top is None:
             continue
         w = _inside(inputs, face, top)
         if w is not None:
-            rate, slope = float(_drive(inputs, residual, w)), _steepest(inputs, residual, w)
+            rate, slope = float(drive_of(inputs, residual, w)), steepest(inputs, residual, w)
             found.append(Candidate(face > 0, face == 0, rate, top.shape[1], slope, w))
     return sorted(found, key=lambda candidate: -candidate.rate)
 
@@ -141,7 +137,7 @@ def _lines(vectors: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "rays k"]:
     return np.array(sorted(signs), np.int8)
 
 
-def _top_space(
+def top_space(
     inputs, residual, face: Int[np.ndarray, " P"]
 ) -> Float[np.ndarray, "N_in flatness"] | None:
     """Return a basis of the top right singular vectors of Σ^yx(g) Ψ_B, or None if it is zero."""
@@ -172,13 +168,13 @@ def _inside(inputs, face, top) -> Float[np.ndarray, " N_in"] | None:
     return next((w for w in tries if np.array_equal(patterns(w, inputs, BOUNDARY), face)), None)
 
 
-def _drive(inputs, residual, w):
+def drive_of(inputs, residual, w):
     """Return the drive of w of length 1, one or several in rows."""
     answers = np.maximum(w @ inputs, 0) @ residual.T
     return np.linalg.norm(answers, axis=-1) / inputs.shape[1]
 
 
-def _steepest(
+def steepest(
     inputs, residual, w: Float[np.ndarray, " N_in"], off: Bool[np.ndarray, " P"] | bool = False
 ) -> float:
     """Return the largest slope of the drive at one w of length 1, NaN for too many to try.
@@ -214,20 +210,17 @@ def _steepest(
     return largest
 
 
-def _data(
-    task: Task, residual: Numbers | None
+def data_of(
+    task: Task, residual: ArrayLike | None
 ) -> tuple[Float[np.ndarray, "N_in P"], Float[np.ndarray, "N_out P"]]:
     """Return X and R in double precision, or raise ``ValueError``."""
-    checks.instance("task", task, Task)
-    checks.known("task", task)
     inputs = np.asarray(task.inputs, float)
     if residual is None:
         return inputs, np.asarray(task.targets, float)
-    checks.known("residual", residual)
-    residual = checks.finite_array("residual", residual, 2, "(N_out, P)")
+    residual = np.asarray(residual, float)
     if residual.shape != task.targets.shape:
         raise ValueError(
             "residual: expected the shape of the targets (N_out, P), "
             f"{task.targets.shape}, got {residual.shape}"
         )
-    return inputs, np.asarray(residual, float)
+    return inputs, residual

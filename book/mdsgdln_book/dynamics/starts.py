@@ -1,0 +1,67 @@
+"""Initial weights of one draw: which part of them grows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, ArrayLike, Float
+
+from mdsgdln.networks import GatedNetwork, LinearNetwork
+from mdsgdln.statistics import Modes, effective_dataset, modes
+from mdsgdln.tasks import Task
+from mdsgdln.theory import expected_initial_strength
+
+
+def measured_initial_strength(
+    first: ArrayLike, second: ArrayLike, modes: Modes
+) -> Float[Array, "modes"]:
+    """Return the effective initial strength a₀ = ‖(W₁v_α + W₂ᵀu_α)/2‖² of each mode of one draw.
+
+    Args:
+        first: W₁, shape (H, N_in).
+        second: W₂, shape (N_out, H).
+        modes: of the data.
+    """
+    grown = (first @ modes.right + second.T @ modes.left) / 2  # c_α, (H, modes)
+    return jnp.sum(grown**2, axis=0)
+
+
+def balanced_weights(
+    network: GatedNetwork | LinearNetwork, task: Task, scale: float | Mapping | Sequence
+) -> Any:
+    """Return the effective initialisation: of random ones, what grows.
+
+    W₁ = Σ c_α v_αᵀ and W₂ = Σ u_α c_αᵀ for every pathway, u and v the modes of its effective
+    dataset. Given weights have c_α = (W₁v_α + W₂ᵀu_α)/2; from σ alone, c_α are orthogonal with
+    ‖c_α‖² = H(σ₁² + σ₂²)/4.
+
+    Args:
+        network: every hidden node has one edge in and one edge out; gates one per sample.
+        task: what it is trained on.
+        scale: σ of the initial weights, one per edge (layer), or the initial weights themselves.
+
+    Returns:
+        weights as from ``network.init``.
+    """
+    gated = network.as_gated() if isinstance(network, LinearNetwork) else network
+    graph = gated.graph
+    weights: dict[Any, Any] = {}
+    values = scale if isinstance(scale, Mapping | Sequence) else [scale] * len(graph.edges)
+    if isinstance(values, Sequence):
+        values = dict(zip(graph.edges, values, strict=True))
+    given = any(np.ndim(value) == 2 for value in values.values())
+    for path in graph.paths:
+        into, out = graph.path_edges(path)
+        found, number = modes(effective_dataset(gated, task, path)), graph.neurons[path[1]]
+        if given:
+            grown = (values[into] @ found.right + values[out].T @ found.left) / 2  # c_α, (H, modes)
+        else:
+            if len(found.singular_values) > number:
+                raise ValueError("network: expected a neuron per mode in each pathway")
+            strength = expected_initial_strength(number, (values[into], values[out]))
+            grown = strength**0.5 * np.eye(number, len(found.singular_values))
+        weights |= {into: grown @ found.right.T, out: found.left @ grown.T}
+    if isinstance(network, LinearNetwork):
+        return list(weights.values())
+    return {edge: weights[edge] for edge in graph.edges}

@@ -149,8 +149,8 @@ def instance(name: str, value: object, kind: type | UnionType) -> None:
 def several(name: str, value: Any, number: int | None = None) -> None:
     """Refuse what is not a list or the like, of that many entries."""
     text = isinstance(value, str | bytes | Mapping)
-    length = len(value) if isinstance(value, Sized) and np.iterable(value) and not text else None
-    if length is None or number not in (None, length):
+    length = len(value) if isinstance(value, Sized) and np.iterable(value) else None
+    if text or not np.iterable(value) or number not in (None, length):
         expected = "several" if number is None else number
         raise ValueError(f"{name}: expected a list of {expected}, got {value!r:.80}")
 

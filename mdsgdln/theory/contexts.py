@@ -14,8 +14,7 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.networks import ReLUNetwork
 from mdsgdln.statistics import modes
-from mdsgdln.tasks import Task, contextual
-from mdsgdln.tasks.structures import structure as rows_of
+from mdsgdln.tasks import Task, contextual, semantic
 from mdsgdln.theory.trajectories import mode_losses, mode_trajectory
 
 FLAT = 1e-9  # over the means themselves: contexts that differ by less do not differ
@@ -56,7 +55,7 @@ def contextual_closed_form(
         checks.non_negative("strengths", strength)
     if len(strengths) != 2:
         raise ValueError(f"strengths: expected (common, contextual), got {len(strengths)} numbers")
-    rows = rows_of(structure, num_items)
+    rows = np.asarray(semantic(structure, num_items).targets)
     summed = rows.T @ rows.sum(axis=1)  # FᵀF 1
     if np.ptp(summed) > 1e-6 * np.linalg.norm(rows, 2) ** 2:
         raise ValueError(

@@ -9,6 +9,10 @@ moments, and where the rule commutes with rotations, Σ w wᵀ and Σ v vᵀ are
 
 For positively homogeneous activations (ReLU, leaky ReLU) and such rules, m copies of (w, v) act as
 one neuron √m (w, v).
+
+With two hidden layers W_l = w_l/√H gives ŷ = (1/H) w₃ φ((1/√H) w₂ φ(w₁x)) and ẇ_l = −H ∂L/∂w_l: at
+fixed σ√H the loss no longer depends on H or on the draw as H → ∞. A narrower network of random
+weights of size σ√(H/N) stands for the wide one.
 """
 
 import warnings
@@ -69,6 +73,7 @@ class TestedRange(NamedTuple):
 
 
 SHALLOW = TestedRange("H σ² ‖X‖/‖Y‖", 0.5, 4.0, "40 %", 64, "20 %")
+DEEP = TestedRange("σ √H (‖X‖/‖Y‖)^{1/3}", 0.2, 1.0, "19 %", 100, "40 %")
 # The loss of the initial output, which the prediction lacks, over that of the targets:
 OUTPUT_LARGE, OUTPUT_LARGEST = 0.05, 0.5  # it warns, it refuses
 
@@ -102,11 +107,13 @@ def stand_for_layer(
     if not number:
         name, value = ("network", width) if width < len(SIGNS) else ("num_neurons", num_neurons)
         raise ValueError(f"{name}: expected at least {len(SIGNS)} neurons, got {value}")
-    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
-    if not inputs.any() or not targets.any():
-        raise ValueError("task: expected inputs and targets that are not all zero")
+    inputs, targets = _data_of(task)
     sigmas = [float(sigma) for sigma in scales]
-    _check_range(width, sigmas, inputs, targets)
+    first, second = (sigma**2 for sigma in sigmas)
+    ratio = float(np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2))
+    power = len(targets) * width * first * second * np.sum(inputs**2)
+    added = power / (2 * np.sum(targets**2))
+    _check_range(SHALLOW, width, width * (first + second) / 2 * ratio, float(added))
     drawn = draw_gaussian(key, [(number, len(inputs)), (number, len(targets))], [1.0, 1.0])
     w, v = (np.asarray(part, float) for part in drawn)
     if can_rotate:
@@ -124,6 +131,42 @@ def stand_for_layer(
     activation = network.activation
     small = Layered(sizes, activation) if merged else Repeated(sizes, activation, copies)
     return small, weights, Task.from_samples(inputs.T, targets.T)
+
+
+def stand_for_two_layers(
+    network: Layered, scales: Sequence[Scalar], task: Task, num_neurons: int, key: Array
+) -> Small:
+    """Return the network, weights and task of narrower layers that stand for two hidden ones.
+
+    Args:
+        network: with two hidden layers and a positively homogeneous activation.
+        scales: σ of the three layers of weights.
+        task: what it is trained on.
+        num_neurons: N at most, in each hidden layer.
+        key: JAX random key of the draw.
+
+    Raises:
+        ValueError: weights beyond the tested range.
+    """
+    inputs, targets = _data_of(task)
+    num_inputs, *widths, num_outputs = network.sizes
+    sigmas = [float(sigma) for sigma in scales]
+    ratio = float(np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2))
+    start = max(sigmas) * np.sqrt(max(widths)) * ratio ** (1 / 3)
+    _check_range(DEEP, min(widths), start)
+    few = [min(num_neurons, width) for width in widths]
+    first, last = (wide / narrow for wide, narrow in zip(widths, few, strict=True))
+    larger = np.sqrt([first, np.sqrt(first * last), last])  # the middle one is felt from both
+    small = Layered((num_inputs, *few, num_outputs), network.activation)
+    return small, small.init(key, list(larger * sigmas)), task
+
+
+def _data_of(task: Task) -> tuple[Float[np.ndarray, "N_in P"], Float[np.ndarray, "N_out P"]]:
+    """Return inputs and targets in double precision, or raise ``ValueError`` if one is zero."""
+    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
+    if not inputs.any() or not targets.any():
+        raise ValueError("task: expected inputs and targets that are not all zero")
+    return inputs, targets
 
 
 def is_homogeneous(activation: Callable) -> bool:
@@ -148,19 +191,8 @@ def _isotropic(
     return np.sqrt(max(inside.shape)) * polar(inside)[0], basis.T @ data
 
 
-def _check_range(
-    width: int,
-    sigmas: Sequence[float],
-    inputs: Float[np.ndarray, "N_in P"],
-    targets: Float[np.ndarray, "N_out P"],
-) -> None:
+def _check_range(tested: TestedRange, width: int, start: float, added: float = 0.0) -> None:
     """Refuse weights beyond the tested range; warn, with its size, where the error is large."""
-    first, second = (sigma**2 for sigma in sigmas)
-    ratio = float(np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2))
-    start = width * (first + second) / 2 * ratio
-    power = len(targets) * width * first * second * np.sum(inputs**2)
-    added = power / (2 * np.sum(targets**2))
-    tested = SHALLOW
     if not start <= tested.largest:
         raise ValueError(
             f"scale: {tested.ratio} is {start:.2g}, and was tested up to {tested.largest:g}: "

@@ -22,7 +22,7 @@ from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network
 from mdsgdln.tasks import Task
 from mdsgdln.theory import rules
 from mdsgdln.theory.conditions import conditions_of_prediction
-from mdsgdln.theory.neurons import stand_for_layer
+from mdsgdln.theory.neurons import is_homogeneous, stand_for_layer, stand_for_two_layers
 from mdsgdln.theory.reduction import check_two_layer, expected_weights, reduce_exactly
 from mdsgdln.training import Optimiser, Run, train
 
@@ -101,7 +101,7 @@ def stand_in(
     *Gated and linear networks*, from weights: the exact reduction. From σ, with two layers: weights
     with the expected products, in at most as many neurons as inputs and outputs.
     *One hidden layer of any activation*, from σ: neurons (±w, ±v), each of which stands for H/N.
-    From weights it is the network itself.
+    Two hidden layers of ReLUs, from σ: narrower ones. From weights it is the network itself.
 
     Args:
         network: what would be trained.
@@ -121,7 +121,11 @@ def stand_in(
     checks.instance("network", network, GatedNetwork | Layered)
     checks.instance("task", task, Task)
     number = checks.positive_integer("num_neurons", num_neurons)
+    if key is not None:
+        checks.random_key("key", key)
+    checks.function("loss", loss)
     rule = optax.sgd(RATE) if optimiser is None else optimiser
+    checks.instance("optimiser", rule, optax.GradientTransformation)
     linear = isinstance(network, GatedNetwork | LinearNetwork)
     given = _is_given(scale)
     reducible = _property(rules.can_be_reduced, rule)
@@ -171,17 +175,21 @@ def _warn(network: GatedNetwork, scales: Sequence[Scalar], task: Task) -> None:
 
 def _neurons(network, scale, task, num_neurons, key, rule, reducible, reduce_outputs):
     """Return the stand-in of a layer of neurons, as few as stand for all."""
-    if len(network.sizes) != 3:
-        raise ValueError(
-            f"network: expected one hidden layer, got {len(network.sizes) - 2}: what a deeper "
-            "network of these neurons learns depends on the draw"
-        )
+    num_hidden = len(network.sizes) - 2
+    if num_hidden not in (1, 2):
+        raise ValueError(f"network: expected one or two hidden layers, got {num_hidden}")
     checks.num_rows("inputs", len(task.inputs), network.sizes[0])
     checks.num_rows("targets", len(task.targets), network.sizes[-1])
-    scales = checks.initial_scales(scale, (0, 1))
+    scales = checks.initial_scales(scale, tuple(range(num_hidden + 1)))
     if key is None:
         raise ValueError("key: expected a random key, of which neurons are drawn, got None")
-    checks.random_key("key", key)
+    if num_hidden == 2:
+        if not reducible or not is_homogeneous(network.activation):
+            raise ValueError(
+                "network: expected one hidden layer, got two: narrower layers stand for these only "
+                "with ReLU or leaky ReLU, and rules that commute with rotations; not with Adam"
+            )
+        return stand_for_two_layers(network, scales, task, num_neurons, jax.random.fold_in(key, 1))
     if not reducible and not _property(rules.keeps_copies, rule):
         raise ValueError(
             "optimiser: expected a rule that is the same for every neuron, or commutes with "
@@ -208,8 +216,10 @@ def _built(optimiser: Optimiser | None, learning_rate: Any) -> optax.GradientTra
     """Return an optimiser with its step size; its properties do not depend on how large it is."""
     if optimiser is None or isinstance(optimiser, optax.GradientTransformation):
         return optimiser
-    known = isinstance(learning_rate, float | int)
-    return optimiser(learning_rate if known else RATE)
+    checks.function("optimiser", optimiser)
+    if learning_rate is not None and not callable(learning_rate):  # which train refuses
+        checks.positive("learning_rate", learning_rate)
+    return optimiser(learning_rate if isinstance(learning_rate, float | int) else RATE)
 
 
 _property = lru_cache(maxsize=64)(lambda test, rule: test(rule))

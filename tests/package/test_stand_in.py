@@ -214,7 +214,7 @@ def test_a_network_of_copies_is_followed_exactly(activation, rule):
     copies = [np.tile(weights[0], (10, 1)), np.tile(weights[1], (1, 10))]
     how = {name: value for name, value in RULES[rule].items() if name != "optimiser"}
     losses, predicted = (
-        md.train(*case, None, 300, optimiser=rate, **how).losses
+        md.train(*case, None, 200, optimiser=rate, **how).losses
         for case in ((wide, copies, task), (small, weights, reduced))
     )
     assert losses[-1] < 0.9 * losses[0]
@@ -252,6 +252,18 @@ def test_wide_networks_are_predicted_from_sigma(activation, how):
     assert md.deviation(predicted, losses, learned=None) < max(0.03, 1.5 * null)
 
 
+def test_two_hidden_layers_are_predicted_by_narrower_ones():
+    task, network = tasks.contextual(2, 4), networks.ReLUNetwork((6, 400, 400, 21))
+    first, second = (
+        md.train(network, network.init(jax.random.key(seed), 2e-3), task, 0.2, 600).losses
+        for seed in (1, 2)
+    )
+    predicted = md.predict(network, 2e-3, task, 0.2, 600, key=KEY, num_neurons=128).losses
+    assert first[-1] < 0.3 * first[0]
+    null = md.deviation(second, first, learned=None)
+    assert md.deviation(predicted, first, learned=None) < max(0.05, 1.5 * null)
+
+
 def test_the_range_is_guarded():
     task, network = tasks.xor(1.0), networks.ReLUNetwork((3, 400, 1))
     for scale, words in ((0.3, "tested up to"), ([5.0, 1e-4], "tested up to")):
@@ -263,8 +275,11 @@ def test_the_range_is_guarded():
         md.predict(network, 0.04, task, 0.01, 2, key=KEY)
     with refused("key: expected a random key"):
         md.predict(network, 1e-4, task, 0.01, 2)
-    with refused("network: expected one hidden layer"):
-        md.predict(networks.ReLUNetwork((3, 40, 40, 1)), 1e-4, task, 0.01, 2, key=KEY)
+    with refused("network: expected one or two hidden layers"):
+        md.predict(networks.ReLUNetwork((3, 40, 40, 40, 1)), 1e-4, task, 0.01, 2, key=KEY)
+    deep = networks.Layered((3, 400, 400, 1), jnp.tanh)
+    with refused("network: expected one hidden layer, got two"):
+        md.predict(deep, 1e-4, task, 0.01, 2, key=KEY)
     with refused("num_neurons: expected at least 4"):
         md.predict(network, 1e-4, task, 0.01, 2, key=KEY, num_neurons=3)
     norm = optax.chain(optax.normalize_by_update_norm(), optax.scale_by_sign(), optax.trace(0.9))

@@ -6,14 +6,14 @@ vᵀ (1/N Σ z zᵀ) (K_x; k_y) x_q, where z is a token. With β = mean y x over
 v_y K_x · (β ⊗ x_q), and block b, v_x k_yᵀ · (β ⊗ x_q), are odd in y; blocks c and d are even.
 """
 
+from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, theory, training
+from mdsgdln import Network, networks, theory, training
 from mdsgdln.tasks import Task
 from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.tables import Table
@@ -27,7 +27,8 @@ def kept(weights):
     return weights
 
 
-class Attention(NamedTuple):
+@dataclass(frozen=True)
+class Attention(Network):
     """Merged linear attention, all its blocks, beside a look-up table of ``classes``, if any."""
 
     dims: int

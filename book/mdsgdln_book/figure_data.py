@@ -195,7 +195,12 @@ def largest_drive(pattern: np.ndarray) -> float:
         np.repeat(np.eye(num_items), num_contexts, 0),
         np.tile(np.eye(num_contexts), num_items).T,
     ]
-    held = np.where(pattern.ravel()[:, None], 1, -1) * np.concatenate(sums, axis=1)  # >= 0
+    # One for all items less one for all contexts is in no sum: weights without that direction, or
+    # the problem of least squares is degenerate, and solved otherwise on other processors.
+    sums = np.concatenate(sums, axis=1)
+    span = np.linalg.svd(sums, full_matrices=False)[2][: num_items + num_contexts - 1].T
+    matrix = matrix @ span
+    held = np.where(pattern.ravel()[:, None], 1, -1) * (sums @ span)  # >= 0
     best = 0.0
     for subset in product((0, 1), repeat=num_contexts):
         z, drive = np.array(subset) - np.mean(subset), 0.0

@@ -19,7 +19,7 @@ TRANSPOSED = {"torch": False, "flax": True, "sklearn": True}  # stored as (in, o
 LARGEST_DIFFERENCE = 1e-4  # of the largest output: single precision is a hundred times finer
 
 
-def identity(activity: ArrayLike) -> ArrayLike:
+def identity(activity: Any) -> Any:
     """Return the activity as it is: the activation of a linear network."""
     return activity
 

@@ -1,12 +1,10 @@
 # make book   builds the book      make test   checks everything      CHAPTER=semantic   of one chapter
-# Both start from nothing but Python 3.11 or newer and make.
+# Both start from nothing but Python 3.11 to 3.14 and make.
 
 PYTHON ?= python3
 BIN := .venv/bin
-READY := .venv/ready
-# uv installs in seconds what takes pip more than a minute. Where it fails, pip does it, or says why not.
-install = { $$(command -v uv || echo $(BIN)/uv) pip install --quiet --python $(BIN)/python $(1) 2> /dev/null || \
-    $(BIN)/python -m pip install $(1); }
+# Where the Python beneath has gone, nothing is ready.
+READY := .venv/ready$(shell $(BIN)/python -c '' 2> /dev/null || rm -f .venv/ready .venv/requirements.txt)
 LOCK := _build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 SITE := _build/html
@@ -20,13 +18,20 @@ export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
 # With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
-# A jaxlib from 0.11 on stops at the first of these flags: when the lock takes one, it goes.
+# The lock has a jaxlib that knows these flags for Python 3.11 only; later ones stop at the first of them.
+OLD := $(shell $(firstword $(wildcard $(BIN)/python) $(PYTHON)) -c 'import sys; print(sys.version_info < (3, 12))')
+ifeq ($(OLD),True)
 export XLA_FLAGS += --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
+endif
+# A process a core, of 2 GB each. What runs several reads this too.
+export CORES ?= $(shell $(firstword $(wildcard $(BIN)/python) $(PYTHON)) -c 'import os; \
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"); \
+    print(max(1, min(os.cpu_count() or 1, memory // 2**31)))')
 # pip says errors only, and does not ask whether it is outdated.
 export PIP_QUIET = 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book test figure references tables reproduce bench pages pdf serve lab clean lock
+.PHONY: cores book test figure references tables reproduce bench pages pdf serve lab clean lock
 
 # Chapters are executed if something changed that they depend on: book/_ext/execution.py
 # With CHAPTER, its page as it lies in the book; other chapters are not executed.
@@ -40,9 +45,9 @@ ifndef CHAPTER
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln tests/jobs
-	$(BIN)/pytest -q -n 2 --dist=loadgroup
+	$(BIN)/pytest -q -n $(CORES) --dist=loadgroup
 endif
-	$(BIN)/pytest -q -n 2 --dist=loadfile $(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)
+	$(BIN)/pytest -q -n $(CORES) --dist=loadfile $(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)
 
 # One figure, drawn anew, with its numbers as CSV: make figure NAME=mhs-4, or fig-xor-cells
 figure: $(READY)
@@ -73,7 +78,7 @@ endif
 
 # Every page of the built site in the system's Chromium or Chrome, the network cut off.
 pages: $(READY) .venv/browser-ready
-	$(BIN)/pytest -q -n 2 tests/pages
+	$(BIN)/pytest -q -n $(CORES) tests/pages
 
 # The book as one PDF, by the system's Chromium or Chrome.
 pdf: $(READY) .venv/browser-ready
@@ -87,24 +92,20 @@ lab: $(READY)
 	    set-default-viewer markdown myst
 	$(BIN)/jupyter lab book
 
+# How many processes at once.
+cores:
+	@echo $(CORES)
+
 clean:
 	rm -rf _build
 
-# Python's version is checked first, as pip would complain only about packages. All is installed anew when
-# the lock has changed, or when the last time was interrupted: the copy of the lock is written at the end.
+# All is installed anew when the lock has changed, when the last time was interrupted (the copy of the lock
+# is written at the end), or when the Python beneath has gone. Of two makes at once one waits for the other.
 $(READY): requirements.txt pyproject.toml book/pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
-	@cmp -s requirements.txt .venv/requirements.txt || { \
-	    echo "Installing into .venv what the book needs; once, up to two minutes." && \
-	    $(PYTHON) -m venv --clear .venv && \
-	    { command -v uv || $(BIN)/python -m pip install --require-hashes --no-deps -r .ci/uv.txt; } > /dev/null 2>&1; \
-	    $(call install,--require-hashes --no-deps -r requirements.txt) && \
-	    cp requirements.txt .venv; }
-	@$(call install,--no-deps --no-build-isolation --editable . --editable book)
-	@touch $@
+	@$(PYTHON) .ci/install.py
 
 .venv/browser-ready: tests/pages/requirements.txt $(READY)
-	@$(call install,--require-hashes --no-deps -r tests/pages/requirements.txt)
+	@$(PYTHON) .ci/install.py --require-hashes --no-deps -r tests/pages/requirements.txt
 	touch $@
 
 # Newer versions of what requirements.in leaves open.

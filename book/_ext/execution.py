@@ -33,9 +33,8 @@ from sphinx.environment import CONFIG_OK
 
 from _ext.references import ENCRYPTED, code_cells
 from mdsgdln_book.claims import read_claims
-from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT
+from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT, cores
 
-MOST_KERNELS = 4  # at a time: each needs up to 2 GB of memory
 FAILED: dict[str, ExecutionResult] = {}  # in this build, by page
 
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef  # what has a docstring
@@ -97,7 +96,7 @@ def execute_together(app, env, docnames: list[str]) -> None:
     only = app.config.only_chapter
     if only and env.config_status == CONFIG_OK:
         docnames[:] = [name for name in docnames if name == only or name not in env.all_docs]
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_KERNELS)) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         running = {}
         for page in (page for page in docnames if only in ("", page)):
             notebook, kept = read(env, page), get_cache(folder(app, page))

@@ -24,9 +24,9 @@ from tqdm import tqdm
 from _ext.execution import fingerprint
 from _ext.references import REFERENCES, chapters
 from mdsgdln_book import sweeps, tables
-from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT
+from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT, cores
 
-CORES = 2
+CORES = cores()
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=600"]  # seconds
 BUILD = ROOT / "_build/reproduce"
 # Of a process that has a core to itself.

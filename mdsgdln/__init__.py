@@ -4,7 +4,18 @@ Imports run one way: ``tasks``, ``graphs`` and ``gates`` → ``networks`` → ``
 and ``statistics`` → ``theory``. ``discovery`` finds gates in recorded activity, ``plots`` draws.
 """
 
-from mdsgdln import discovery, gates, graphs, networks, plots, statistics, tasks, theory, training
+from mdsgdln import (
+    discovery,
+    gates,
+    graphs,
+    losses,
+    networks,
+    plots,
+    statistics,
+    tasks,
+    theory,
+    training,
+)
 from mdsgdln._deviation import deviation
 from mdsgdln.losses import cross_entropy, logistic, squared_error
 from mdsgdln.networks import (
@@ -35,6 +46,7 @@ __all__ = [
     "gates",
     "graphs",
     "logistic",
+    "losses",
     "networks",
     "pathways",
     "plots",

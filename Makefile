@@ -16,6 +16,8 @@ unexport PYTHONDONTWRITEBYTECODE
 export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/compiled
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
+# With JAX 0.10.1 XLA says of each that the processor lacks features which no processor has.
+export TF_CPP_MIN_LOG_LEVEL = 3
 export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
 # With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
 # The lock has a jaxlib that knows these flags for Python 3.11 only; later ones stop at the first of them.

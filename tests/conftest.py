@@ -3,6 +3,7 @@
 import os
 
 import jax
+import pytest
 from jaxtyping import install_import_hook
 
 os.environ["BOOK_STRICT"] = "yes"  # in chapters, a claim outside its bound is an error
@@ -30,3 +31,11 @@ def pytest_collectstart(collector):
     if hasattr(collector, "skip_compare"):
         collector.skip_compare += NOT_COMPARED
         collector.sanitize_patterns[r"<Figure size \d+x\d+"] = "<Figure"
+
+
+@pytest.fixture(scope="module")
+def compiled_in_less_time():
+    """Without most optimisations, which round otherwise; chapters are compared with all of them."""
+    jax.config.update("jax_disable_most_optimizations", True)
+    yield
+    jax.config.update("jax_disable_most_optimizations", False)

@@ -90,7 +90,7 @@ def candidates(task: Task, residual: ArrayLike | None = None) -> list[Candidate]
     if inputs.shape[1] > MOST_SAMPLES:
         raise ValueError(f"task: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
     found = []
-    for face in _faces(inputs):
+    for face in faces_of(inputs):
         top = top_space(inputs, residual, face)
         if top is None:
             continue
@@ -101,7 +101,7 @@ def candidates(task: Task, residual: ArrayLike | None = None) -> list[Candidate]
     return sorted(found, key=lambda candidate: -candidate.rate)
 
 
-def _faces(inputs: Float[np.ndarray, "N_in P"]) -> Int[np.ndarray, "F P"]:
+def faces_of(inputs: Float[np.ndarray, "N_in P"]) -> Int[np.ndarray, "F P"]:
     """Return every face of the weights of a ReLU neuron without a bias.
 
     A row for each, an entry for each sample: 1 on, −1 off, 0 on the boundary. A face of one

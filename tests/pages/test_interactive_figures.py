@@ -160,7 +160,8 @@ def gate(figure):
 def attention(figure):
     """Curves and the winner are those of the table."""
     p, B, K = round(figure["p"], 1), int(figure["copies"]), int(2 ** figure["classes"])
-    in_context, in_weights = B / 8 * np.sqrt(1 / 8 + 1 / K - 1 / (8 * K)), (1 - p) / np.sqrt(K)
+    copies = B / 8 - (1 - p) * (1 - B / 8) / (K - 1)
+    in_context, in_weights = copies * np.sqrt(1 / 8 + 1 / K - 1 / (8 * K)), (1 - p) / np.sqrt(K)
     assert (in_context > in_weights) == ("by the formula attention" in figure.words)
     run = recorded("attention_race", p=p, B=B, K=K, seed=1)
     for name, drops in zip(("context", "weights"), run["predicted_drops"], strict=True):

@@ -9,10 +9,13 @@ Figures.define("attention", ({ dims, tokens, runs }) => {
   const NAMES = { context: "attention", weights: "the look-up table" };
   const SIDES = Object.keys(NAMES);
   const rates = (p, B, K) => [
-    (B / tokens) * Math.sqrt(1 / dims + 1 / K - 1 / (K * dims)),
+    (B / tokens - (1 - p) * (1 - B / tokens) / (K - 1)) * Math.sqrt(1 / dims + 1 / K - 1 / (K * dims)),
     (1 - p) / Math.sqrt(K),
   ];
-  const flip = (B, K) => 1 - (B / tokens) * Math.sqrt(1 + (K - 1) / dims);
+  const flip = (B, K) => {
+    const S = Math.sqrt(1 + (K - 1) / dims);
+    return 1 - ((B / tokens) * S) / (1 + (S / (K - 1)) * (1 - B / tokens));
+  };
   const points = (drops, end) => range(drops.length, 0, end).map((t, i) => [t, drops[i] / 100]);
 
   function describe([inContext, inWeights], at, first) {

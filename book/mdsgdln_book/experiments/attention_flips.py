@@ -6,13 +6,13 @@ import numpy as np
 from scipy import optimize
 
 from mdsgdln_book.experiments.attention import network
-from mdsgdln_book.experiments.attention_race import SEEDS, draw, formula, lead, raced
+from mdsgdln_book.experiments.attention_race import SEEDS, copies_alone, draw, lead, raced
 from mdsgdln_book.tables import Table
 
 
 def flip(D: int, K: int, N: int, B: int, seed: int) -> dict:
     """Return the p at which both make a quarter of their drop at once: trained, and predicted."""
-    sequences, model, middle = draw(D, K, N, B, seed), network(D, N, K), formula(D, K, N, B)
+    sequences, model, middle = draw(D, K, N, B, seed), network(D, N, K), copies_alone(D, K, N, B)
 
     @cache
     def leading(p, which):
@@ -27,12 +27,12 @@ def flip(D: int, K: int, N: int, B: int, seed: int) -> dict:
 
 
 def drawn(number: int, seed: int) -> list[tuple]:
-    """Return settings (D, K, N, B) at random, p* between .2 and .85."""
+    """Return settings (D, K, N, B) at random, p* of copies alone between .2 and .85."""
     generator, found = np.random.default_rng(seed), []
     while len(found) < number:
         sizes = [int(generator.integers(*ends)) for ends in ((6, 13), (8, 25), (6, 13), (1, 4))]
         sizes[1] *= 2  # classes: half of the labels are 1
-        if 0.2 <= formula(*sizes) <= 0.85:
+        if 0.2 <= copies_alone(*sizes) <= 0.85:
             found.append(tuple(sizes))
     return found
 

@@ -2,7 +2,8 @@
 
 Classes have unit vectors x_k and labels y_k = ±1. The class of the query stands B times among N
 tokens; with probability p a sequence has labels of its own. Two pathways of one gated network stand
-for both, with rates s_C ≈ (B/N)‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K − 1/(KD), and s_W = (1 − p)/√K.
+for both, with rates s_C ≈ [B/N − (1 − p)(1 − B/N)/(K − 1)]‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K −
+1/(KD), and s_W = (1 − p)/√K.
 """
 
 from functools import partial
@@ -80,9 +81,15 @@ def draw(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> Seque
     return Sequences(vectors, labels, np.tile(chosen, 2), fresh, np.tile(chance, 2))
 
 
-def formula(D: int, K: int, N: int, B: int) -> float:
-    """Return p* = 1 − (B/N) √(1 + (K − 1)/D), at which both rates are equal."""
+def copies_alone(D: int, K: int, N: int, B: int) -> float:
+    """Return 1 − (B/N)S, S = √(1 + (K − 1)/D): p*, if the other tokens were silent."""
     return 1 - B / N * np.sqrt(1 + (K - 1) / D)
+
+
+def formula(D: int, K: int, N: int, B: int) -> float:
+    """Return p* = 1 − (B/N)S/[1 + S(1 − B/N)/(K − 1)], at which both rates are equal."""
+    silent = 1 - copies_alone(D, K, N, B)
+    return 1 - silent / (1 + silent * (N / B - 1) / (K - 1))
 
 
 PATHWAYS = {"context": ("products", "context"), "weights": ("class", "weights")}
@@ -224,7 +231,14 @@ def afterwards(p: float, seed: int) -> dict:
     return {"drops": found["trained_drops"], "unseen": right[0], "table": right[1]}
 
 
+def decided(p: float, seed: int) -> dict:
+    """Return the lead of attention in a draw at D = N = 8, K = 64, B = 2."""
+    found = raced(network(8, 8, 64), draw(8, 64, 8, 2, seed), p, seed, end=1.75)
+    return {"lead": lead(found["trained_drops"])}
+
+
 TABLES = {
+    "attention_draws": Table(decided, sweeps.grid(p=[0.3, 0.4], seed=range(1, 9))),
     "attention_race": Table(
         course,
         sweeps.grid(p=TENTHS, B=[1, 2, 3], K=[16, 32, 64], seed=[1])

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from mdsgdln import deviation, networks, tasks, theory, training
 from mdsgdln_book import sweeps
+from mdsgdln_book.experiments import letting_go
 from mdsgdln_book.experiments.published import (
     HIDDEN,
     NUM_ITEMS,
@@ -57,6 +58,29 @@ def candidates(case: str, seed: int) -> dict:
     deviations = {name: deviation(curve, reference) for name, curve in curves.items()}
     del deviations["relu"]
     return deviations | {f"{name}_losses": curve[::80] for name, curve in curves.items()}
+
+
+def no_common_block(seed: int) -> dict:
+    """Train on three trees without a common block; who imitates the loss, and where neurons are on.
+
+    ``on``: the share of the weight in 0, 1, 2 and 3 contexts, at first ``untrained``.
+    """
+    full, rate, _ = setup("3 contexts")
+    task = tasks.Task(full.inputs, full.targets[len(full.targets) // 4 :])
+    relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    key, *keys = jax.random.split(jax.random.key(seed), 3)
+    start = relu.init(key, SCALE)
+    run = training.train(relu, start, task, rate, 2 * NUM_STEPS)
+    found = {}
+    for name, weights in (("on", run.weights), ("untrained", start)):
+        off, mass = letting_go.let_go(weights, task, 3)
+        found[name] = letting_go.shares(off, mass)
+    for size, of_pathways in zip((1, 2), keys, strict=True):
+        gated = networks.contextual_pathways(task, 3, size, PATHWAY_HIDDEN)
+        small = reduced(gated, gated.init(of_pathways, SCALE), task)
+        losses = training.train(*small, rate, 2 * NUM_STEPS).losses
+        found[f"in {size}"] = deviation(losses, run.losses)
+    return found
 
 
 def doubled(network: networks.GatedNetwork) -> dict:
@@ -139,5 +163,6 @@ TABLES = {
     "scaled_pathways": Table(
         scaled_pathways, sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2])
     ),
+    "no_common_block": Table(no_common_block, sweeps.grid(seed=range(3))),
     "exact_freezing": Table(first_gates_kept, sweeps.grid(case=["4 contexts"], seed=range(3))),
 }

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from mdsgdln import discovery, networks, squared_error, tasks, theory, training
-from mdsgdln_book import sweeps
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, SCALE
 from mdsgdln_book.tables import Table
 
@@ -95,10 +95,15 @@ def shares(off: np.ndarray, mass: np.ndarray) -> np.ndarray:
     return np.bincount((~off).sum(axis=1), mass, minlength=off.shape[1] + 1) / mass.sum()
 
 
+def share_of(weight: np.ndarray, of: np.ndarray) -> float:
+    """Return the mean of ``of`` by weight, 0 if there is no weight."""
+    return float(weight @ of / max(weight.sum(), np.finfo(float).tiny))
+
+
 def recovered(score: np.ndarray, off: np.ndarray, mass: np.ndarray) -> float:
     """Return the share of the weight whose off contexts have the lowest scores, number given."""
     lowest = score.argsort(axis=1).argsort(axis=1) < off.sum(axis=1)[:, None]
-    return np.average((lowest == off).all(axis=1), weights=mass * partly(off))
+    return share_of(mass * partly(off), (lowest == off).all(axis=1))
 
 
 def sides(weights, task, contexts) -> tuple[np.ndarray, ...]:
@@ -136,31 +141,56 @@ def turned(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
     return [first + into @ np.linalg.pinv(xi), second + (out @ np.linalg.pinv(eta)).T]
 
 
+def without_preferences(weights, task, contexts) -> list[np.ndarray]:
+    """Return weights that prefer no context; all else in them stays."""
+    xi, eta, into, out = sides(weights, task, contexts)
+    first, second = map(np.asarray, weights)
+    return [first - into @ np.linalg.pinv(xi), second - (out @ np.linalg.pinv(eta)).T]
+
+
+def without_item_means(task, num_contexts: int) -> tasks.Task:
+    """Return the task with F̃ for F in the block of each context."""
+    blocks = np.array(task.targets).reshape(num_contexts + 1, -1, num_contexts, NUM_ITEMS)
+    blocks[1:] -= blocks[1:].mean(axis=3, keepdims=True)
+    return tasks.Task(task.inputs, blocks.reshape(-1, task.num_samples))
+
+
 def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict:
     """Train a network; return which contexts its neurons are off in, and what forecast it.
 
     At each of LEFT: the ``shares`` of weight on in 0, 1, …, C contexts by each of RULES; ``half``,
-    the share that has a context with half of its items on; and for the last rule what each of
-    FORECASTS has ``recovered``, beside ``chance``.
+    the share that has a context with half of its items on; and by each rule what each of FORECASTS
+    has ``recovered``, beside ``chance``. They are of the weights as drawn and the task as it was.
     """
     network, weights, task, numbers = setting(case, contexts, size, seed)
     if how == "biases":
         task = tasks.with_ones(task)
         network = networks.ReLUNetwork((len(task.inputs), *network.sizes[1:]))
         weights = network.init(jax.random.key(seed), SIZES[size][1])
-    batch_size = task.num_samples // 4 if how == "minibatches" else None
     scores, found = forecasts(network, weights, task, numbers), []
+    batch_size = None
+    match how:
+        case "minibatches":
+            batch_size = task.num_samples // 4
+        case "linear part":
+            task = tasks.Task(task.inputs, task.targets - linear_maps.residual(task).targets)
+        case "no preference":
+            weights = without_preferences(weights, task, numbers)
+        case "no item mean":
+            task = without_item_means(task, contexts)
     for now in trained(network, weights, task, batch_size):
         share, mass = active(now, task, contexts), np.asarray(discovery.importance(*now))
-        rules = off_by_rule(share)
-        off = rules["at most half"]
-        chance = [1 / comb(contexts, int(number)) for number in off.sum(axis=1)]
+        rules = off_by_rule(share).values()
+        chances = [[1 / comb(contexts, int(k)) for k in off.sum(axis=1)] for off in rules]
         found.append(
             {
-                "shares": [shares(rule, mass) for rule in rules.values()],
+                "shares": [shares(off, mass) for off in rules],
                 "half": np.average((share == 0.5).any(axis=1), weights=mass),
-                "recovered": [recovered(score, off, mass) for score in scores],
-                "chance": np.average(chance, weights=mass * partly(off)),
+                "recovered": [[recovered(score, off, mass) for score in scores] for off in rules],
+                "chance": [
+                    share_of(mass * partly(off), np.array(chance))
+                    for off, chance in zip(rules, chances, strict=True)
+                ],
             }
         )
     return {name: np.stack([np.asarray(at[name]) for at in found]) for name in found[0]}
@@ -209,7 +239,9 @@ TABLES = {
                 (["tree"], [3, 4, 5, 6], ["300"], [""]),
                 ([*EQUAL, *UNEQUAL], [3], ["300"], [""]),
                 (["tree"], [3], ["few", "large"], [""]),
-                (["tree"], [3], ["300"], ["minibatches", "biases"]),
+                (["tree"], [3], ["300"], ["minibatches", "biases", "no item mean"]),
+                (["tree"], [3], ["published"], ["no preference"]),
+                (["tree"], [3, 4, 5], ["published"], ["linear part"]),
             ]
             for setting in sweeps.grid(case=case, contexts=contexts, size=size, how=how, seed=SEEDS)
         ],

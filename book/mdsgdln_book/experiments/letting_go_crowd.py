@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, statistics
+from mdsgdln import discovery, squared_error, statistics, training
 from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments import letting_go
 from mdsgdln_book.experiments.letting_go import CHUNK, LEFT, SUM_STEP
@@ -150,6 +150,37 @@ def thresholds(num_items: int) -> list[tuple[int, int, float]]:
     return found
 
 
+CUTS = np.linspace(0.05, 0.95, 19)
+
+
+def leaves(contexts: int, seed: int) -> dict:
+    """Train on trees; return of which share of the weight the clipped parts name the off contexts.
+
+    Part f_c = −(F̃z_c)ᵀF̃z_c⁻/‖F̃z_c‖², when the loss is what the best linear map leaves. ``mean``:
+    off where f_c exceeds its mean over contexts; ``fixed``: where it exceeds each of CUTS.
+    """
+    network, start, task, _ = letting_go.setting("tree", contexts, "published", seed)
+    block = letting_go.blocks("tree", contexts, seed, NUM_ITEMS)[0]
+    left_over = np.square(linear_maps.residual(task).targets).sum() / (2 * task.num_samples)
+    weights = start
+    while squared_error(network, weights, task) > left_over:
+        rate = SUM_STEP * task.num_samples
+        weights = training.train(network, weights, task, rate, 20).weights
+    z = np.asarray(weights[0] @ task.inputs).reshape(-1, contexts, NUM_ITEMS)
+    deviation = block - block.mean(axis=1, keepdims=True)
+    seen, clipped = z[:, :1] @ deviation.T, np.maximum(-z, 0) @ deviation.T
+    parts = -(seen * clipped).sum(axis=2) / (seen**2).sum(axis=2)
+    off, mass = letting_go.let_go(next(letting_go.trained(network, start, task)), task, contexts)
+
+    def named(left):
+        return letting_go.share_of(mass * letting_go.partly(off), (left == off).all(axis=1))
+
+    return {
+        "mean": named(parts > parts.mean(axis=1, keepdims=True)),
+        "fixed": [named(parts > cut) for cut in CUTS],
+    }
+
+
 # Ten tasks, drawn before any of them was trained: cases, contexts and items.
 DRAWN = random.Random(2026).sample(
     sweeps.grid(
@@ -175,5 +206,6 @@ TABLES = {
             *(task | {"size": "300", "without": "", "seed": 30} for task in DRAWN),
         ],
         repeated=(19,),
-    )
+    ),
+    "letting_go_leaves": Table(leaves, sweeps.grid(contexts=[3, 4, 5, 6], seed=range(20, 25))),
 }

@@ -60,7 +60,6 @@ def test_every_weight_of_every_block_is_trained(race):
     assert all((now != was).all() for now, was in zip(run.weights, weights, strict=True))
 
 
-@pytest.mark.filterwarnings("ignore:predict_losses")
 def test_experiments_train_attention_on_tokens(race, monkeypatch):
     model, sequences, _ = race
     seen, train = [], training.train
@@ -73,7 +72,8 @@ def test_experiments_train_attention_on_tokens(race, monkeypatch):
     monkeypatch.setattr(attention, "STEPS", 16)
     attention_race.raced(model, sequences, 0.4, 0, 0.1)
     attention.attend("white", 1e-3, 0)
-    (raced, rows, samples), (attending, tokens, _) = seen
+    of_attention = [run for run in seen if isinstance(run[0], attention.Attention)]
+    (raced, rows, samples), (attending, tokens, _) = of_attention
     assert (raced, rows) == (model, 8 * 9 + 8 + 32) and samples > 1900
     assert (attending, tokens) == (attention.network(6, 16), 16 * 7 + 6)
 

@@ -16,8 +16,7 @@ from mdsgdln import (
     theory,
     training,
 )
-from mdsgdln._deviation import deviation
-from mdsgdln.losses import cross_entropy, logistic, squared_error
+from mdsgdln.losses import cross_entropy, deviation, logistic, squared_error
 from mdsgdln.networks import (
     GatedNetwork,
     Layered,

@@ -1,5 +1,6 @@
-"""What is descended: a number from a network, its weights and a task, a mean over samples."""
+"""Losses, means over samples, and how far one loss curve is from another."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -9,10 +10,12 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PyTree
 
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Numbers
 from mdsgdln.networks import Network
 from mdsgdln.tasks import Task
 
-__all__ = ["Loss", "check_targets", "cross_entropy", "logistic", "squared_error"]
+__all__ = ["Loss", "check_targets", "cross_entropy", "deviation", "logistic", "squared_error"]
 __dir__ = __all__.copy  # what completion shows
 
 
@@ -54,3 +57,39 @@ def check_targets(loss: Loss, task: Task) -> None:
             "task: expected targets that sum to 1 in each sample, one row per class, got sums "
             f"from {sums.min():.3g} to {sums.max():.3g}"
         )
+
+
+def deviation(
+    losses: Numbers, reference: Numbers, learned: float | None = 0.01
+) -> float | Float[Array, ""]:
+    """Return the relative error of a loss curve, Σ_t |𝓛 − 𝓛_ref| / Σ_t 𝓛_ref.
+
+    Warns if the reference has hardly fallen: all curves that stay up are alike. Inside a compiled
+    function this is not checked.
+
+    Args:
+        losses: 𝓛, shape (T,).
+        reference: 𝓛_ref at the same times, shape (T,).
+        learned: the share of its start below which the reference should fall; None asks for
+            nothing.
+
+    Raises:
+        ValueError: different lengths, or an entry that is not finite.
+    """
+    losses = checks.finite_array("losses", losses, 1, "(T,)")
+    reference = checks.finite_array("reference", reference, 1, "(T,)")
+    if losses.shape != reference.shape:
+        raise ValueError(f"losses: expected shape {reference.shape}, got {losses.shape}")
+    if learned is not None:
+        checks.positive("learned", learned)
+    if any(isinstance(curve, jax.core.Tracer) for curve in (losses, reference)):
+        return jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
+    losses, reference = np.asarray(losses), np.asarray(reference)  # NumPy compiles nothing
+    if learned is not None and not reference.min() < learned * reference[0]:
+        warnings.warn(
+            f"deviation: the reference falls to {reference.min() / reference[0]:.3g} of its start, "
+            f"expected below {learned:.3g}; another share, or learned=None, allows that",
+            stacklevel=2,
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN if the reference is zero
+        return float(np.sum(np.abs(losses - reference)) / np.sum(reference))

@@ -2,12 +2,16 @@
 
 from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import context_preference, contextual_closed_form, learning_time
-from mdsgdln.theory.paths import path_gradient
-from mdsgdln.theory.race import PathwayRace, pathway_modes, pathway_race, pathway_strengths
+from mdsgdln.theory.race import (
+    PathwayRace,
+    path_gradient,
+    pathway_modes,
+    pathway_race,
+    pathway_strengths,
+)
 from mdsgdln.theory.shared_edges import SharedRace, decoupled_weights, shared_race
 from mdsgdln.theory.stand_in import predict, stand_in
-from mdsgdln.theory.starts import expected_initial_strength
-from mdsgdln.theory.trajectories import mode_losses, mode_trajectory
+from mdsgdln.theory.trajectories import expected_initial_strength, mode_losses, mode_trajectory
 
 __all__ = [
     "Applicability",

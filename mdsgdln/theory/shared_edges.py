@@ -21,8 +21,7 @@ from mdsgdln.losses import squared_error
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import effective_dataset, modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.starts import strengths_by_place
-from mdsgdln.theory.trajectories import integrate
+from mdsgdln.theory.trajectories import integrate, strengths_by_place
 from mdsgdln.training import train
 
 TOLERANCE = 1e-6  # relative size of what may be left outside of the decoupled modes

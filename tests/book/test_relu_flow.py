@@ -318,8 +318,3 @@ def test_default_step_resolves_small_and_large_weights():
     large = dynamics.relu_flow(network, network.init(KEY, 2.0), task, [5.0])
     assert large.step < 0.1 * small.step < 0.01 and large.losses[0] < 1e-3
     assert dynamics.relu_flow(network, network.init(KEY, 1e-3), task, [0.0]).losses[0] > 0.49
-
-
-def test_what_is_traced_is_refused():
-    with pytest.raises(ValueError, match="traces"):
-        jax.jit(lambda weights: flow_of([1.0], weights).losses)(WEIGHTS)

@@ -57,8 +57,7 @@ def write(name: str, folder: Path = FOLDER) -> list[Path]:
 
 def write_alone(name: str, folder: Path) -> list[Path]:
     """Draw a figure of the papers on white ground."""
-    from mdsgdln import plots
-    from mdsgdln_book import paper_figures
+    from mdsgdln_book import paper_figures, plots
 
     plots.style()
     figure = paper_figures.draw(name)

@@ -16,7 +16,6 @@ import joblib
 import numpy as np
 from joblib.parallel import LokyBackend, get_active_backend
 
-from mdsgdln import _checks as checks
 from mdsgdln.training import DivergenceError
 
 Setting = Mapping[str, Any]
@@ -25,10 +24,8 @@ Experiment = Callable[..., Mapping[str, Any]]
 
 def checked(settings: Sequence[Setting], argument: str = "settings") -> list[dict]:
     """Return the settings as plain values, all with the same names and none twice."""
-    checks.several(argument, settings)
     plain: dict[str, dict] = {}
     for setting in settings:
-        checks.instance(argument, setting, Mapping)
         values = {n: v.item() if isinstance(v, np.generic) else v for n, v in setting.items()}
         for name, value in values.items():
             finite = isinstance(value, float) and math.isfinite(value)

@@ -26,7 +26,7 @@ from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from jaxtyping import Array
 from tqdm import tqdm
 
-from mdsgdln import __version__, _checks as checks
+from mdsgdln import __version__
 from mdsgdln_book.runs import Experiment, Setting, checked, key_of, outcomes, run
 
 __all__ = ["grid", "load", "over_seeds", "read", "sweep"]
@@ -42,7 +42,8 @@ def grid(**values: Iterable) -> list[dict]:
         raise ValueError("values: expected at least one name with its values, got none")
     lists = {}
     for name, value in values.items():
-        checks.several(name, value)
+        if isinstance(value, str):  # a list of its letters else
+            raise ValueError(f"{name}: expected a list of values, got {value!r:.80}")
         lists[name] = list(value)
         if not lists[name]:
             raise ValueError(f"{name}: expected at least one value, got none")
@@ -81,9 +82,7 @@ def sweep(
         ValueError: unequal names, a setting given twice, results that are not numbers, or a file
             that something else writes or has written.
     """
-    checks.function("experiment", experiment)
     settings = checked(settings)
-    checks.instance("path", path, FilePath | None)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise ValueError(f"n_jobs: expected a number of processes, or -1, got {n_jobs!r:.80}")
     rows = _by_setting(read(path) if path is not None and Path(path).exists() else [])
@@ -105,8 +104,6 @@ def load(*paths: FilePath) -> pd.DataFrame:
     """Return the table of one file or several; of a setting given twice, the last row."""
     if not paths:
         raise ValueError("paths: expected at least one file, got none")
-    for path in paths:
-        checks.instance("paths", path, FilePath)
     return _frame(list(_by_setting(row for path in paths for row in read(path)).values()))
 
 
@@ -115,7 +112,6 @@ def read(path: FilePath) -> list[dict]:
 
     What is not finite is NaN. A last line without an end, cut off by a crash, is left out.
     """
-    checks.instance("path", path, FilePath)
     if not Path(path).is_file():
         raise ValueError(f"path: expected a file of results, there is none at {path}")
     rows, header = [], None
@@ -143,11 +139,11 @@ def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) 
         seeds: the runs, spread over all devices.
         at_once: runs in a program, rounded up to a multiple of the devices; bounds the memory.
     """
-    checks.function("experiment", experiment)
-    checks.several("seeds", seeds)
+    if at_once < 1:
+        raise ValueError(f"at_once: expected at least one run, got {at_once}")
     settings = checked([{"seed": seed} for seed in seeds], "seeds")
     devices = jax.devices()
-    size = -(-checks.positive_integer("at_once", at_once) // len(devices)) * len(devices)
+    size = -(-at_once // len(devices)) * len(devices)
     # Not explicit: broadcasts in an experiment need not say over which devices they go.
     mesh = jax.make_mesh((len(devices),), ("seeds",), axis_types=(AxisType.Auto,))
     sharding = NamedSharding(mesh, PartitionSpec("seeds"))

@@ -331,8 +331,7 @@ def test_first_drop_of_one_basin_is_logistic_and_large_weights_warn():
     s, d = 3.0, 4.0
     reached = s / d * (1 - np.sqrt(0.5))  # half of the drop
     expected = np.log(reached * (s / d - start) / (start * (s / d - reached))) / (2 * s)
-    for scale in (1e-3,):
-        assert dynamics.first_drop([basin], 100, scale) == pytest.approx(expected, rel=1e-6)
+    assert dynamics.first_drop([basin], 100, 1e-3) == pytest.approx(expected, rel=1e-6)
     with pytest.warns(UserWarning, match="not small"):
         dynamics.first_drop([basin], 500, 0.02)
 

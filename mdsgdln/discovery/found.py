@@ -176,27 +176,33 @@ def _found(activity: Numbers | Recording, weights: Numbers | None, resamples: in
     patterns = distinct(activity, counted)
     num_neurons = int(((activity > 0).any(axis=1) & (counted > 0)).sum())
     of_each = clusterings(patterns, num_neurons, complete=resamples > 0)
-    number = number_of_kinds(of_each)
+    number, reason = number_of_kinds(of_each), ""
     gates = _common(patterns) if number is None else of_each[number].gates
+    sure, halves = np.full(len(activity), np.nan), np.nan
+    if resamples:
+        again, halves = certainty(
+            recording, activity, counted, gates, nearest(activity, gates), resamples
+        )
+        if number is not None and not again.any():
+            number, gates = None, _common(patterns)
+            reason = "no neuron keeps its gate when the recording is drawn again"
+        sure = sure if number is None else again
+    if number is None:
+        reason = reason or why_none(of_each)
     caveats = _caveats(recording, activity, num_neurons, gates)
     if caveats:
         name = "find" if resamples else "discover"
         warnings.warn(f"{name}: {' '.join(caveats)}", stacklevel=3)
-    gate_of = nearest(activity, gates)
-    sure, halves = np.full(len(activity), np.nan), np.nan
-    if resamples:
-        again, halves = certainty(recording, activity, counted, gates, gate_of, resamples)
-        sure = sure if number is None else again
     return Found(
         gates=gates,
-        gate_of=gate_of,
+        gate_of=nearest(activity, gates),
         sure=sure,
         shares=patterns.held(gates),
         agreement={number: 1 - each.mismatch for number, each in of_each.items()},
         silhouette={number: each.silhouette for number, each in of_each.items()},
         null={number: each.needed for number, each in of_each.items()},
         halves=halves,
-        reason=why_none(of_each) if number is None else "",
+        reason=reason,
         caveats=caveats,
         activity=activity,
         neurons=recording.neurons if recording else tuple(range(len(activity))),

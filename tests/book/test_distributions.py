@@ -148,7 +148,7 @@ def test_installed_copies_work_without_the_clone(installed, tmp_path):
 def test_what_is_chosen_is_locked_with_hashes(folder):
     """`make lock` has been run since requirements.in was edited."""
     chosen = re.findall(
-        r"^[\w.-]+(?:\[\w+\])?==\S+", (folder / "requirements.in").read_text(), re.M
+        r"^[\w.-]+(?:\[\w+\])?==[^\s;]+", (folder / "requirements.in").read_text(), re.M
     )
     lock = (folder / "requirements.txt").read_text()
     locked = re.split(r"^(?=[\w.-]+==)", lock, flags=re.M)[1:]

@@ -13,6 +13,7 @@ from jaxtyping import Array, ArrayLike, Float, Int8, PyTree
 
 from mdsgdln.networks import ReLUNetwork
 from mdsgdln.tasks import Task
+from mdsgdln.training import DivergenceError
 from mdsgdln_book.dynamics.sliding_step import Sliders, implicit, lengths, tolerance
 
 OFF, SLIDING, ON = -1, 0, 1
@@ -189,7 +190,7 @@ class _Seen:
         state, *records = _advance(state, inputs, targets, part, number)
         losses, states, residuals = (np.asarray(record)[:number] for record in records)
         if not np.isfinite(losses).all():
-            raise ValueError(
+            raise DivergenceError(
                 "step: the loss became non-finite; expected a shorter one, or smaller weights"
             )
         self.losses.append(losses)

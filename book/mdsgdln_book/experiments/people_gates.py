@@ -19,10 +19,10 @@ FORECASTS = ("preference", "another neuron")
 BATCH = 8  # samples, where there are batches
 # {rule: (optimiser, steps with the squared loss, with the logistic loss)}
 RULES = {
-    "descent": (optax.sgd(0.1), 2500, 1500),
+    "descent": (optax.sgd(0.1), 2500, 2500),
     "momentum": (optax.sgd(0.01, momentum=0.9), 2500, 1500),
     "weight decay": (optax.chain(optax.add_decayed_weights(1e-3), optax.sgd(0.1)), 2500, 1500),
-    "clipping": (optax.chain(optax.clip_by_global_norm(0.2), optax.sgd(0.1)), 2500, 3000),
+    "clipping": (optax.chain(optax.clip_by_global_norm(0.1), optax.sgd(0.1)), 3500, 3000),
     "batches": (optax.sgd(0.1), 2500, 1500),
     "Adam": (optax.adam(1e-3), 500, 1500),
     "AdamW": (optax.adamw(1e-3, weight_decay=0.01), 500, 1500),
@@ -32,6 +32,7 @@ RULES = {
 
 @jax.jit
 def logistic(network, weights, task):
+    """Return the logistic loss, a sum over outputs and a mean over samples."""
     outputs = network.apply(weights, task.inputs)
     return jnp.sum(jax.nn.softplus(outputs) - task.targets * outputs) / task.num_samples
 
@@ -60,10 +61,12 @@ def with_blocks(num_contexts: int, rows: np.ndarray, function) -> tasks.Task:
 
 
 def conjunction(rows, own):
+    """Return the properties in their own context."""
     return rows * own
 
 
 def equivalence(rows, own):
+    """Return the properties in their own context, their opposites elsewhere."""
     return rows if own else 1 - rows
 
 

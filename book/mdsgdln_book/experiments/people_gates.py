@@ -22,7 +22,7 @@ RULES = {
     "descent": (optax.sgd(0.1), 2500, 2500),
     "momentum": (optax.sgd(0.01, momentum=0.9), 2500, 1500),
     "weight decay": (optax.chain(optax.add_decayed_weights(1e-3), optax.sgd(0.1)), 2500, 1500),
-    "clipping": (optax.chain(optax.clip_by_global_norm(0.1), optax.sgd(0.1)), 3500, 3000),
+    "clipping": (optax.chain(optax.clip_by_global_norm(0.1), optax.sgd(0.1)), 3500, 6000),
     "batches": (optax.sgd(0.1), 2500, 1500),
     "Adam": (optax.adam(1e-3), 500, 1500),
     "AdamW": (optax.adamw(1e-3, weight_decay=0.01), 500, 1500),
@@ -198,7 +198,7 @@ TABLES = {
     "people_functions": Table(
         experiment,
         sweeps.grid(
-            task=[f"drawn {share}" for share in (0, 0.1, 0.2, 0.4, 0.7, 1)],
+            task=[f"drawn {share}" for share in (0, 0.1, 0.2, 0.4, 1)],
             structure=["drawn"],
             contexts=[3],
             rule=["descent"],

@@ -19,18 +19,19 @@ SPEED = 2e-4  # of each weight where all have one
 MATRICES = [optax.contrib.MuonDimensionNumbers(1, 2)] * 2  # one for each pathway
 # {rule: (optimiser, steps)}
 RULES = {
-    "descent": (optax.sgd(RATE), 1500),
+    "descent": (optax.sgd(RATE), 1100),
     "slow descent": (optax.sgd(SLOW), 2500),
-    "momentum": (optax.sgd(RATE / 10, momentum=0.9), 1500),
+    "momentum": (optax.sgd(RATE / 10, momentum=0.9), 1000),
     "sign descent": (optax.sign_sgd(SPEED), 500),
     "Muon": (optax.contrib.muon(1e-3, muon_weight_dimension_numbers=MATRICES), 1000),
 }
 
 
 @cache
-def adam(epsilon: float = 1e-8, first: float = 0.9, second: float = 0.999):
-    """Return Adam, as fast as descent where gradients are below ε."""
-    return optax.adam(SPEED + RATE * epsilon, first, second, epsilon)
+def adam_of(epsilon: float = 1e-8, *betas: float):
+    """Return Adam, as fast as descent where gradients are below ε, and how many steps it takes."""
+    steps = 500 if betas or epsilon < 1e-7 else 1200
+    return optax.adam(SPEED + RATE * epsilon, *betas, eps=epsilon), steps
 
 
 class Pathways:
@@ -108,9 +109,7 @@ def raced(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dic
     After "Adam" come ε, β₁ and β₂ where they are not the usual ones.
     """
     task, network, learned = setting(contexts, hidden)
-    name, *numbers = rule.split()
-    adams = adam(*map(float, numbers)), 500 if len(numbers) != 1 else 2500
-    optimiser, steps = adams if name == "Adam" else RULES[rule]
+    optimiser, steps = RULES.get(rule) or adam_of(*map(float, rule.split()[1:]))
     weights = network.init(jax.random.key(seed), scale)
     run = training.train(network, weights, task, None, steps, optimiser=optimiser, observe=learned)
     return {"shares": at_half(np.asarray(run.observed), network.sizes, contexts)}
@@ -192,13 +191,13 @@ TABLES = {
     "people_race": Table(
         raced,
         rows(THREE, ["descent", "momentum", "Muon", "Adam 1"], 20)
-        + rows(THREE, ["sign descent", "Adam"], 20)
         + rows(THREE, ["sign descent", "Adam"], 100)
         + rows([3], DECAYS, 100)
         + rows([3], [f"Adam {epsilon:g}" for epsilon in EPSILONS], 100)
         + rows(THREE, ["descent"], 20, [1e-9])
         + rows([3], ["slow descent"], 20, SIZES[2:-1])
         + rows([3], ["descent"], 20, SIZES[:2])
+        + rows([4, 5], ["slow descent"], 20, [0.1])
         + rows(THREE, ["slow descent"], 20, SIZES[-1:]),
     ),
 }

@@ -173,6 +173,30 @@ def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, s
     }
 
 
+def after_turning(rule: str, seed: int) -> dict:
+    """Turn initial preferences by one context; return what of the weight turns with them.
+
+    ``rotated``: the share of the weight whose off contexts turn, too; ``unchanged``: they stay.
+    """
+    data, numbers = task_of("conjunction", 3, "tree", seed), np.repeat(np.arange(3), NUM_ITEMS)
+    relu = networks.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
+    weights_key, key = jax.random.split(jax.random.key(seed))
+    start = relu.init(weights_key, SCALE)
+
+    def let_go(weights):
+        _, run = trained(data, weights, rule, "squared", key)
+        return letting_go.let_go(at_loss(run, 0.03), data, 3)
+
+    off, _ = let_go(start)
+    after, mass = let_go(letting_go.turned(start, data, numbers, np.ones(HIDDEN, int)))
+    return {
+        name: np.average(
+            (after == np.roll(off, by, axis=1)).all(axis=1), weights=mass * letting_go.partly(off)
+        )
+        for name, by in (("rotated", 1), ("unchanged", 0))
+    }
+
+
 SEEDS = range(20, 25)
 KINDS = ["conjunction", "equivalence"]
 TABLES = {
@@ -206,4 +230,5 @@ TABLES = {
             seed=range(10),
         ),
     ),
+    "people_turned": Table(after_turning, sweeps.grid(rule=["descent", "Adam"], seed=SEEDS)),
 }

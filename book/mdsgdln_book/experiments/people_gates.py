@@ -3,11 +3,12 @@
 from functools import cache
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
 
-from mdsgdln import discovery, networks, sweeps, tasks, theory, training
+import mdsgdln as md
+from mdsgdln import discovery
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments import letting_go
 from mdsgdln_book.tables import Table
 
@@ -30,14 +31,7 @@ RULES = {
 }
 
 
-@jax.jit
-def logistic(network, weights, task):
-    """Return the logistic loss, a sum over outputs and a mean over samples."""
-    outputs = network.apply(weights, task.inputs)
-    return jnp.sum(jax.nn.softplus(outputs) - task.targets * outputs) / task.num_samples
-
-
-LOSSES = {"squared": training.loss, "logistic": logistic}
+LOSSES = {"squared": md.squared_error, "logistic": md.logistic}
 kept = jax.jit(lambda weights: weights)  # what is recorded of a run
 
 
@@ -45,19 +39,19 @@ def properties(structure: str, seed: int) -> np.ndarray:
     """Return a binary structure, (rows, items): a tree, arcs of three items on a ring, or drawn."""
     match structure:
         case "tree":
-            return np.asarray(tasks.structure("tree", NUM_ITEMS))
+            return np.asarray(md.tasks.structure("tree", NUM_ITEMS))
         case "arcs":
             arcs = [np.roll([1.0] * 3 + [0.0] * 5, shift) for shift in range(NUM_ITEMS)]
             return np.vstack([np.ones(NUM_ITEMS), arcs])
     return np.random.default_rng(seed).integers(0, 2, (NUM_ROWS, NUM_ITEMS)).astype(float)
 
 
-def with_blocks(num_contexts: int, rows: np.ndarray, function) -> tasks.Task:
+def with_blocks(num_contexts: int, rows: np.ndarray, function) -> md.Task:
     """Return items in contexts; function(rows, b == c) is block b of the targets in context c."""
-    task = tasks.contextual(num_contexts, NUM_ITEMS, [rows] * num_contexts, rows)
+    task = md.tasks.contextual(num_contexts, NUM_ITEMS, [rows] * num_contexts, rows)
     every = range(num_contexts)
     blocks = [[function(rows, block == context) for context in every] for block in every]
-    return tasks.Task(task.inputs, np.vstack([np.tile(rows, num_contexts), np.block(blocks)]))
+    return md.Task(task.inputs, np.vstack([np.tile(rows, num_contexts), np.block(blocks)]))
 
 
 def conjunction(rows, own):
@@ -88,7 +82,7 @@ def drawn_functions(share: float, seed: int):
 
 
 @cache
-def task_of(kind: str, num_contexts: int, structure: str, seed: int) -> tasks.Task:
+def task_of(kind: str, num_contexts: int, structure: str, seed: int) -> md.Task:
     """Return the task: a conjunction, an equivalence, or drawn with a share that needs gates."""
     rows = properties(structure, seed)
     functions = {"conjunction": conjunction, "equivalence": equivalence}
@@ -112,8 +106,8 @@ def at_loss(run, left: float) -> list[np.ndarray]:
 def trained(task, weights, rule: str, loss: str, key):
     """Return the network, and its run with weights observed."""
     optimiser, *steps = RULES[rule]
-    network = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
-    run = training.train(
+    network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    run = md.train(
         network,
         weights,
         task,
@@ -139,7 +133,7 @@ def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, s
     """
     data = task_of(task, contexts, structure, seed)
     weights_key, key, linear_key = jax.random.split(jax.random.key(seed), 3)
-    relu = networks.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
+    relu = md.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
     start = relu.init(weights_key, SCALE)
     network, run = trained(data, start, rule, loss, key)
     found = []
@@ -151,12 +145,12 @@ def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, s
         if left == 0.03:
             off, weight = rules["at most half"], mass
     numbers = np.repeat(np.arange(contexts), NUM_ITEMS)
-    preference = theory.context_preference(network, start, data, numbers)
+    preference = md.theory.context_preference(network, start, data, numbers)
     forecasts = preference, np.roll(preference, 1, axis=0)
     losses = np.asarray(run.losses)
-    linear = networks.LinearNetwork((len(data.inputs), HIDDEN // 2, len(data.targets)))
+    linear = md.LinearNetwork((len(data.inputs), HIDDEN // 2, len(data.targets)))
     optimiser, steps = RULES[rule][0], len(losses)
-    on = training.train(
+    on = md.train(
         linear,
         linear.init(linear_key, SCALE),
         data,
@@ -179,7 +173,7 @@ def after_turning(rule: str, seed: int) -> dict:
     ``rotated``: the share of the weight whose off contexts turn, too; ``unchanged``: they stay.
     """
     data, numbers = task_of("conjunction", 3, "tree", seed), np.repeat(np.arange(3), NUM_ITEMS)
-    relu = networks.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
+    relu = md.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
     weights_key, key = jax.random.split(jax.random.key(seed))
     start = relu.init(weights_key, SCALE)
 

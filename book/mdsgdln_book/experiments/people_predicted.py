@@ -8,7 +8,7 @@ import numpy as np
 import optax
 
 import mdsgdln as md
-from mdsgdln import sweeps
+from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.published import HIDDEN, SCALE
 from mdsgdln_book.tables import Table
 
@@ -53,7 +53,9 @@ def curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
     network, linear = md.ReLUNetwork(sizes), md.LinearNetwork((sizes[0], sizes[1] // 2, sizes[2]))
     weights_key, key = jax.random.split(jax.random.key(seed))
     options |= {"key": key}
-    found = {"trained": md.train(network, network.init(weights_key, scale), task, None, steps, **options)}
+    found = {
+        "trained": md.train(network, network.init(weights_key, scale), task, None, steps, **options)
+    }
     with warnings.catch_warnings(action="ignore"):  # beyond the tested range
         found["predicted"] = md.predict(network, scale, task, None, steps, **options)
     if seed == 0:
@@ -92,9 +94,7 @@ def between_seeds(rows) -> float:
 
 def settings(contexts, rules, hidden=HIDDEN, scale=SCALE) -> list[dict]:
     """Return settings, five seeds each."""
-    return sweeps.grid(
-        contexts=contexts, rule=rules, hidden=[hidden], scale=[scale], seed=range(5)
-    )
+    return sweeps.grid(contexts=contexts, rule=rules, hidden=[hidden], scale=[scale], seed=range(5))
 
 
 LIMITS = [(30, SCALE * 5), (100, SCALE * 3), (HIDDEN, 1e-3), (HIDDEN, 1e-2), (HIDDEN, 1e-1)]

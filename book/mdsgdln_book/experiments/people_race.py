@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from mdsgdln import gates, statistics, sweeps, tasks, training
+import mdsgdln as md
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments.published import NUM_ITEMS, SCALE
 from mdsgdln_book.tables import Table
 
@@ -34,18 +35,18 @@ def adam_of(epsilon: float = 1e-8, *betas: float):
     return optax.adam(SPEED + RATE * epsilon, *betas, eps=epsilon), steps
 
 
-class Pathways:
+class Pathways(md.Network):
     """A common pathway and one for every other set of contexts, which sees items only.
 
     Weights are those into and out of all pathways, (K, H, N_in) and (K, N_out, H).
     """
 
-    def __init__(self, task: tasks.Task, num_contexts: int, num_hidden: int):
+    def __init__(self, task: md.Task, num_contexts: int, num_hidden: int):
         """Make the pathways of a contextual task, of so many neurons each."""
         every = range(num_contexts)
         subsets = [s for size in every for s in combinations(every, size + 1)]
         self.sizes = np.array([len(subset) for subset in subsets])  # k
-        self.gates = gates.context_gates(num_contexts, NUM_ITEMS, subsets)
+        self.gates = md.gates.context_gates(num_contexts, NUM_ITEMS, subsets)
         self.seen = np.ones((len(subsets), 1, len(task.inputs)))
         self.seen[:-1, :, NUM_ITEMS:] = 0
         self.shapes = [
@@ -76,9 +77,9 @@ class Pathways:
 @cache
 def setting(num_contexts: int, num_hidden: int):
     """Return the task, its pathways, and a function that says how much each has of the residual."""
-    task = tasks.contextual(num_contexts, NUM_ITEMS)
+    task = md.tasks.contextual(num_contexts, NUM_ITEMS)
     network = Pathways(task, num_contexts, num_hidden)
-    residual = np.asarray(statistics.residual(task).targets)
+    residual = np.asarray(linear_maps.residual(task).targets)
 
     @jax.jit
     def learned(weights):
@@ -111,7 +112,7 @@ def raced(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dic
     task, network, learned = setting(contexts, hidden)
     optimiser, steps = RULES.get(rule) or adam_of(*map(float, rule.split()[1:]))
     weights = network.init(jax.random.key(seed), scale)
-    run = training.train(network, weights, task, None, steps, optimiser=optimiser, observe=learned)
+    run = md.train(network, weights, task, None, steps, optimiser=optimiser, observe=learned)
     return {"shares": at_half(np.asarray(run.observed), network.sizes, contexts)}
 
 
@@ -172,7 +173,7 @@ def equal_speeds(
 
 def tree_deviations() -> np.ndarray:
     """Return F̃ of the tree, its rows minus their means over items."""
-    rows = np.asarray(tasks.structure("tree", NUM_ITEMS))
+    rows = np.asarray(md.tasks.structure("tree", NUM_ITEMS))
     return rows - rows.mean(axis=1, keepdims=True)
 
 

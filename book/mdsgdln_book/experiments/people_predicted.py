@@ -14,7 +14,7 @@ from mdsgdln_book.tables import Table
 
 RATE = 0.006  # of descent, for each sample
 BETA = 0.9
-EVERY = 5  # steps between two losses that are kept
+EVERY = 10  # steps between two losses that are kept
 STEPS, ADAM_STEPS, LOGISTIC_STEPS = 1400, 400, 900
 # {rule: (loss, steps)}
 RULES = {
@@ -46,7 +46,7 @@ def how(rule: str, num_samples: int) -> dict:
 
 
 def curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
-    """Return every fifth loss in training, and predicted; and of a linear network, seed 0 alone.
+    """Return every tenth loss in training, and predicted; and of a linear network, seed 0 alone.
 
     An always-on network has half of the neurons, as many as are on for a sample at first.
     """
@@ -97,7 +97,7 @@ def settings(contexts, rules, hidden=HIDDEN, scale=SCALE) -> list[dict]:
     return sweeps.grid(contexts=contexts, rule=rules, hidden=[hidden], scale=[scale], seed=range(5))
 
 
-LIMITS = [(30, SCALE * 5), (100, SCALE * 3), (HIDDEN, 1e-3), (HIDDEN, 1e-2), (HIDDEN, 1e-1)]
+LIMITS = [(30, SCALE * 5), (100, SCALE * 3), (HIDDEN, 1e-3), (HIDDEN, 1e-2)]
 TABLES = {
     "people_predicted": Table(
         in_contexts,

@@ -104,5 +104,5 @@ TABLES = {
         settings([3, 4, 5], [*RULES])
         + [row for limit in LIMITS for row in settings([3], ["descent", "AdamW"], *limit)],
     ),
-    "people_digits": Table(on_digits, sweeps.grid(seed=range(5))),
+    "people_digits": Table(on_digits, sweeps.grid(seed=range(5)), repeated=(1,)),
 }

@@ -16,13 +16,14 @@ from _ext.api import link_names
 
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SIDE = re.compile(r'\b(?:width|height)="([\d.]+)pt"')
-# Pages of version 1.0 that another one has taken in, whose addresses lead there.
+# Pages of earlier versions that another one has taken in, whose addresses lead there.
 TAKEN_IN = {
     "alignment": "deep_linear",
+    "assumptions": "as_people_train",
     "formulas": "notation",
     "initialisation": "routing",
     "neurons": "finding_gates",
-    "noise": "assumptions",
+    "noise": "as_people_train",
     "other_theories": "no_fit",
     "relu_curve": "no_fit",
     "scaling": "status",

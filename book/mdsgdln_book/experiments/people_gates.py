@@ -1,0 +1,228 @@
+"""In how many contexts the neurons of a ReLU network stay active: by rule, loss and task."""
+
+from functools import cache
+
+import jax
+import numpy as np
+import optax
+
+import mdsgdln as md
+from mdsgdln import discovery
+from mdsgdln_book import sweeps
+from mdsgdln_book.experiments import letting_go
+from mdsgdln_book.tables import Table
+
+NUM_ITEMS, NUM_ROWS = 8, 15
+HIDDEN, SCALE = 300, 1e-4
+EVERY = 10  # steps between two looks
+LEFT = (0.1, 0.03, 0.01)  # of the loss when one looks at the neurons
+KINDS = ("conjunction", "equivalence")
+FORECASTS = ("preference", "another neuron")
+BATCH = 8  # samples, where there are batches
+# {rule: (optimiser, steps with the squared loss, with the logistic loss)}
+RULES = {
+    "descent": (optax.sgd(0.1), 2500, 2500),
+    "momentum": (optax.sgd(0.01, momentum=0.9), 2500, 1500),
+    "weight decay": (optax.chain(optax.add_decayed_weights(1e-3), optax.sgd(0.1)), 2500, 1500),
+    "clipping": (optax.chain(optax.clip_by_global_norm(0.1), optax.sgd(0.1)), 3500, 6000),
+    "batches": (optax.sgd(0.1), 2500, 1500),
+    "Adam": (optax.adam(1e-3), 500, 1500),
+    "AdamW": (optax.adamw(1e-3, weight_decay=0.01), 500, 1500),
+    "Muon": (optax.contrib.muon(5e-3), 500, 1500),
+}
+
+
+LOSSES = {"squared": md.squared_error, "logistic": md.logistic}
+kept = jax.jit(lambda weights: weights)  # what is recorded of a run
+
+
+def properties(structure: str, seed: int) -> np.ndarray:
+    """Return a binary structure, (rows, items): a tree, arcs of three items on a ring, or drawn."""
+    match structure:
+        case "tree":
+            return np.asarray(md.tasks.structure("tree", NUM_ITEMS))
+        case "arcs":
+            arcs = [np.roll([1.0] * 3 + [0.0] * 5, shift) for shift in range(NUM_ITEMS)]
+            return np.vstack([np.ones(NUM_ITEMS), arcs])
+    return np.random.default_rng(seed).integers(0, 2, (NUM_ROWS, NUM_ITEMS)).astype(float)
+
+
+def with_blocks(num_contexts: int, rows: np.ndarray, function) -> md.Task:
+    """Return items in contexts; function(rows, b == c) is block b of the targets in context c."""
+    task = md.tasks.contextual(num_contexts, NUM_ITEMS, [rows] * num_contexts, rows)
+    every = range(num_contexts)
+    blocks = [[function(rows, block == context) for context in every] for block in every]
+    return md.Task(task.inputs, np.vstack([np.tile(rows, num_contexts), np.block(blocks)]))
+
+
+def conjunction(rows, own):
+    """Return the properties in their own context."""
+    return rows * own
+
+
+def equivalence(rows, own):
+    """Return the properties in their own context, their opposites elsewhere."""
+    return rows if own else 1 - rows
+
+
+def drawn_functions(share: float, seed: int):
+    """Return a function of a property and of whether the context is a block's own, for each row.
+
+    A ``share`` of the rows takes exclusive or or its opposite; each other row one of the eight that
+    are like *and*, in which one of the four cases has another answer than the rest.
+    """
+    generator = np.random.default_rng(100 + seed)
+    first, second, opposite = generator.integers(0, 2, (3, NUM_ROWS, 1))
+    different = np.arange(NUM_ROWS)[:, None] < round(share * NUM_ROWS)
+
+    def function(rows, own):
+        property_, context = rows != first, own != second
+        return (np.where(different, property_ != context, property_ & context) != opposite) * 1.0
+
+    return function
+
+
+@cache
+def task_of(kind: str, num_contexts: int, structure: str, seed: int) -> md.Task:
+    """Return the task: a conjunction, an equivalence, or drawn with a share that needs gates."""
+    rows = properties(structure, seed)
+    functions = {"conjunction": conjunction, "equivalence": equivalence}
+    function = functions.get(kind) or drawn_functions(float(kind.split()[-1]), seed)
+    return with_blocks(num_contexts, rows, function)
+
+
+def at_loss(run, left: float) -> list[np.ndarray]:
+    """Return the recorded weights from just before the loss first is at most ``left`` of its start.
+
+    Raises:
+        ArithmeticError: it never is.
+    """
+    losses = np.asarray(run.losses)
+    if losses[-1] > left * losses[0]:
+        raise ArithmeticError(f"{losses[-1] / losses[0]:.3f} of the loss is left at the end")
+    step = int(np.argmax(losses <= left * losses[0]))
+    return [np.asarray(layer[step // EVERY]) for layer in run.observed]
+
+
+def trained(task, weights, rule: str, loss: str, key):
+    """Return the network, and its run with weights observed."""
+    optimiser, *steps = RULES[rule]
+    network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    run = md.train(
+        network,
+        weights,
+        task,
+        None,
+        steps[[*LOSSES].index(loss)],
+        optimiser=optimiser,
+        loss=LOSSES[loss],
+        observe=kept,
+        every=EVERY,
+        **({"batch_size": BATCH, "key": key} if rule == "batches" else {}),
+    )
+    return network, run
+
+
+def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, seed: int) -> dict:
+    """Train a network; return in how many contexts its neurons are active, and what forecast it.
+
+    ``shares`` at each of LEFT, by each of letting_go.RULES, of the weight that is active in 0, 1,
+    …, C contexts. ``recovered`` by FORECASTS, at 3 % of the loss: the share of the weight whose off
+    contexts, their number given, have the lowest initial preferences. ``always_on`` as below.
+    """
+    data = task_of(task, contexts, structure, seed)
+    weights_key, key, linear_key = jax.random.split(jax.random.key(seed), 3)
+    relu = md.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
+    start = relu.init(weights_key, SCALE)
+    network, run = trained(data, start, rule, loss, key)
+    found = []
+    for left in LEFT:
+        now = at_loss(run, left)
+        rules = letting_go.off_by_rule(letting_go.active(now, data, contexts))
+        mass = np.asarray(discovery.importance(*now))
+        found.append([letting_go.shares(off, mass) for off in rules.values()])
+        if left == 0.03:
+            off, weight = rules["at most half"], mass
+    numbers = np.repeat(np.arange(contexts), NUM_ITEMS)
+    preference = md.theory.context_preference(network, start, data, numbers)
+    forecasts = preference, np.roll(preference, 1, axis=0)
+    results = {
+        "shares": np.stack(found),
+        "recovered": [letting_go.recovered(score, off, weight) for score in forecasts],
+    }
+    if task in KINDS and rule == "descent":
+        results["always_on"] = always_on(data, np.asarray(run.losses), loss, linear_key)
+    return results
+
+
+def always_on(task, losses: np.ndarray, loss: str, key) -> np.ndarray:
+    """Return how much of its loss a linear network has left after descent, over its start.
+
+    When 3 % is left of the losses of a ReLU network, which has twice as many neurons, and at the
+    end.
+    """
+    linear = md.LinearNetwork((len(task.inputs), HIDDEN // 2, len(task.targets)))
+    how = {"optimiser": RULES["descent"][0], "loss": LOSSES[loss]}
+    run = md.train(linear, linear.init(key, SCALE), task, None, len(losses), **how)
+    then = np.argmax(losses <= 0.03 * losses[0])
+    return np.asarray(run.losses)[[then, -1]] / run.losses[0]
+
+
+def after_turning(rule: str, seed: int) -> dict:
+    """Turn initial preferences by one context; return what of the weight turns with them.
+
+    ``rotated``: the share of the weight whose off contexts turn, too; ``unchanged``: they stay.
+    """
+    data, numbers = task_of("conjunction", 3, "tree", seed), np.repeat(np.arange(3), NUM_ITEMS)
+    relu = md.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
+    weights_key, key = jax.random.split(jax.random.key(seed))
+    start = relu.init(weights_key, SCALE)
+
+    def let_go(weights):
+        _, run = trained(data, weights, rule, "squared", key)
+        return letting_go.let_go(at_loss(run, 0.03), data, 3)
+
+    off, _ = let_go(start)
+    after, mass = let_go(letting_go.turned(start, data, numbers, np.ones(HIDDEN, int)))
+    return {
+        name: np.average(
+            (after == np.roll(off, by, axis=1)).all(axis=1), weights=mass * letting_go.partly(off)
+        )
+        for name, by in (("rotated", 1), ("unchanged", 0))
+    }
+
+
+SEEDS = range(20, 25)
+TABLES = {
+    "people_gates": Table(
+        experiment,
+        sweeps.grid(
+            task=[*KINDS],
+            structure=["tree", "arcs", "drawn"],
+            contexts=[3, 4],
+            rule=["descent"],
+            loss=[*LOSSES],
+            seed=SEEDS,
+        )
+        + sweeps.grid(
+            task=["conjunction"],
+            structure=["tree"],
+            contexts=[3],
+            rule=[rule for rule in RULES if rule != "descent"],
+            loss=[*LOSSES],
+            seed=SEEDS,
+        ),
+    ),
+    "people_functions": Table(
+        experiment,
+        sweeps.grid(
+            task=[f"drawn {share}" for share in (0, 0.1, 0.2, 0.4, 1)],
+            structure=["drawn"],
+            contexts=[3],
+            rule=["descent"],
+            loss=["logistic"],
+            seed=range(10),
+        ),
+    ),
+    "people_turned": Table(after_turning, sweeps.grid(rule=["descent", "Adam"], seed=SEEDS)),
+}

@@ -1,0 +1,108 @@
+"""Loss curves under many rules and losses, predicted before training and beside other guesses."""
+
+import warnings
+from functools import cache
+
+import jax
+import numpy as np
+import optax
+
+import mdsgdln as md
+from mdsgdln_book import sweeps
+from mdsgdln_book.experiments.published import HIDDEN, SCALE
+from mdsgdln_book.tables import Table
+
+RATE = 0.006  # of descent, for each sample
+BETA = 0.9
+EVERY = 10  # steps between two losses that are kept
+STEPS, ADAM_STEPS, LOGISTIC_STEPS = 1400, 400, 900
+# {rule: (loss, steps)}
+RULES = {
+    "descent": (md.squared_error, STEPS),
+    "momentum": (md.squared_error, STEPS),
+    "weight decay": (md.squared_error, STEPS),
+    "batches": (md.squared_error, STEPS),
+    "Adam": (md.squared_error, ADAM_STEPS),
+    "AdamW": (md.squared_error, ADAM_STEPS),
+    "logistic": (md.logistic, LOGISTIC_STEPS),
+    "logistic, Adam": (md.logistic, LOGISTIC_STEPS),
+}
+DIGITS = {"optimiser": optax.adamw(1e-3, weight_decay=0.01), "loss": md.cross_entropy}
+
+
+@cache
+def how(rule: str, num_samples: int) -> dict:
+    """Return what ``train`` and ``predict`` take for a rule."""
+    rate = RATE * num_samples
+    others = {
+        "momentum": optax.sgd((1 - BETA) * rate, momentum=BETA),
+        "weight decay": optax.chain(optax.add_decayed_weights(1e-3), optax.sgd(rate)),
+        "Adam": optax.adam(1e-3),
+        "AdamW": optax.adamw(1e-3, weight_decay=0.01),
+        "logistic, Adam": optax.adam(1e-3),
+    }
+    batches = {"batch_size": 8} if rule == "batches" else {}
+    return {"optimiser": others.get(rule, optax.sgd(rate)), "loss": RULES[rule][0]} | batches
+
+
+def curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
+    """Return every tenth loss in training, and predicted; and of a linear network, seed 0 alone.
+
+    An always-on network has half of the neurons, as many as are on for a sample at first.
+    """
+    network, linear = md.ReLUNetwork(sizes), md.LinearNetwork((sizes[0], sizes[1] // 2, sizes[2]))
+    weights_key, key = jax.random.split(jax.random.key(seed))
+    options |= {"key": key}
+    found = {
+        "trained": md.train(network, network.init(weights_key, scale), task, None, steps, **options)
+    }
+    with warnings.catch_warnings(action="ignore"):  # beyond the tested range
+        found["predicted"] = md.predict(network, scale, task, None, steps, **options)
+    if seed == 0:
+        weights = linear.init(weights_key, scale)
+        found["always_on"] = md.train(linear, weights, task, None, steps, **options)
+    return {name: np.asarray(run.losses[::EVERY]) for name, run in found.items()}
+
+
+def in_contexts(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dict:
+    """Train and predict a ReLU network on trees in contexts; all of ``curves``."""
+    task = md.tasks.contextual(contexts)
+    sizes = len(task.inputs), hidden, len(task.targets)
+    return curves(task, sizes, scale, RULES[rule][1], seed, **how(rule, task.num_samples))
+
+
+def on_digits(seed: int) -> dict:
+    """Train and predict a ReLU network on handwritten digits by AdamW, as usual."""
+    task = md.tasks.digits()
+    return curves(task, (64, 300, 10), 0.02, 500, seed, batch_size=64, **DIGITS)
+
+
+def errors(rows, name: str = "predicted") -> float:
+    """Return the mean relative error of the curves of a name, over rows of a table that have it."""
+    pairs = [
+        (row[name], row["trained"]) for _, row in rows.iterrows() if isinstance(row[name], list)
+    ]
+    return float(np.mean([md.deviation(*pair, learned=None) for pair in pairs]))
+
+
+def between_seeds(rows) -> float:
+    """Return the mean difference of trained curves, each to each other, over the latter."""
+    trained = np.stack(rows["trained"].to_list())
+    apart = np.abs(trained[:, None] - trained).sum(axis=2) / trained.sum(axis=1)
+    return float(apart.sum() / (len(trained) * (len(trained) - 1)))
+
+
+def settings(contexts, rules, hidden=HIDDEN, scale=SCALE) -> list[dict]:
+    """Return settings, five seeds each."""
+    return sweeps.grid(contexts=contexts, rule=rules, hidden=[hidden], scale=[scale], seed=range(5))
+
+
+LIMITS = [(30, SCALE * 5), (100, SCALE * 3), (HIDDEN, 1e-3), (HIDDEN, 1e-2)]
+TABLES = {
+    "people_predicted": Table(
+        in_contexts,
+        settings([3, 4, 5], [*RULES])
+        + [row for limit in LIMITS for row in settings([3], ["descent", "AdamW"], *limit)],
+    ),
+    "people_digits": Table(on_digits, sweeps.grid(seed=range(5)), repeated=(1,)),
+}

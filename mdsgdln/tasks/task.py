@@ -123,7 +123,7 @@ def _names(labels: Sequence[str] | np.ndarray | None, number: int) -> tuple[str,
     return tuple(map(str, labels))
 
 
-def _fill(task: Task, inputs: Array, targets: Array, labels: tuple[str, ...] | None) -> Task:
+def _fill(task: Task, inputs: Any, targets: Any, labels: tuple[str, ...] | None) -> Task:
     """Set the fields of a frozen task and return it."""
     vars(task).update(inputs=inputs, targets=targets, labels=labels)
     return task

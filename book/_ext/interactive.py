@@ -9,7 +9,7 @@ import re
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
-from mdsgdln_book.interactive import SHARED, markup
+from mdsgdln_book.interactive import SHARED, markup, parts
 
 RECORDED = ("clusters", "gate", "gating")  # figures whose numbers need nothing of a chapter
 PLACE = re.compile(r'<div class="interactive" data-figure="([a-z_]+)">')
@@ -48,8 +48,11 @@ def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -
     names = sorted(set(PLACE.findall(context.get("body", ""))))
     if names:
         app.add_css_file("interactive/interactive.css")
-        for name in (*SHARED, *names):
-            app.add_js_file(f"interactive/{name}.js", loading_method="defer")
+        for part in (part for name in (*SHARED, *names) for part in parts(name)):
+            if part.endswith(".css"):
+                app.add_css_file(f"interactive/{part}")
+            else:
+                app.add_js_file(f"interactive/{part}", loading_method="defer")
 
 
 def setup(app) -> dict:

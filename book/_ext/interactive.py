@@ -1,7 +1,8 @@
 """Sphinx extension: figures with controls, drawn in the page by book/_static/interactive.
 
 `{interactive} name` makes the place of a numbered figure; those of `RECORDED` get their numbers
-from `figure_data`. Only pages that have such a figure load its script.
+from `figure_data`. Only pages that have such a figure load its script. `{laboratory}` and words with
+an address, ``try it <task=xor>``, lead to the laboratory with that task.
 """
 
 import re
@@ -43,6 +44,16 @@ class InteractiveDirective(Directive):
         return [figure]
 
 
+def laboratory_role(name, rawtext, text, lineno, inliner, options=None, content=()):
+    """Return a link to the laboratory; its page reads the task from the address."""
+    words, _, address = text.rstrip(">").rpartition(" <")
+    if not words or not address.startswith("task="):
+        message = f"laboratory: expected words and an address, try it <task=xor>, got {text!r}"
+        return [], [inliner.reporter.error(message, line=lineno)]
+    uri = f"laboratory.html#{address}"
+    return [nodes.reference(rawtext, words, refuri=uri, internal=True)], []
+
+
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Load the style and the scripts of the page's figures, and nothing on other pages."""
     names = sorted(set(PLACE.findall(context.get("body", ""))))
@@ -58,5 +69,6 @@ def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -
 def setup(app) -> dict:
     """Register the extension."""
     app.add_directive("interactive", InteractiveDirective)
+    app.add_role("laboratory", laboratory_role)
     app.connect("html-page-context", add_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -26,7 +26,7 @@ def javascript():
     """A function that calls one of `Theory` with each row of arguments; infinity comes as None."""
     engine = MiniRacer()
     engine.eval("var Figures = { define() {} };")
-    for name in ("theory", "contexts", "timeline", "sliding"):
+    for name in ("theory", "timeline", "sliding"):
         engine.eval((interactive.SCRIPTS / f"{name}.js").read_text(encoding="utf8"))
 
     def call(name, *rows):
@@ -111,16 +111,6 @@ def test_formula(javascript, formula):
         same(javascript(formula.__name__, *rows), expected)
 
 
-@pytest.mark.parametrize(("contexts", "items"), [(2, 2), (3, 16), (8, 4)])
-def test_closed_form_of_the_loss(javascript, contexts, items):
-    """On the final residual, pathways on in all contexts but one."""
-    times = np.linspace(0, 30 * contexts * items, 15)
-    for strengths in ((1e-9, 1e-9), (1e-6, 1e-3), (0.2, 1e-2)):
-        expected = theory.contextual_closed_form(contexts, items, strengths, times)
-        rows = [(t, contexts, contexts - 1, items, *strengths) for t in times]
-        assert_allclose(javascript("closedForm", *rows), expected, rtol=1e-9, atol=1e-9)
-
-
 # One mode ----------------------------------------------------------------------------------------
 
 
@@ -203,51 +193,6 @@ def test_half_loss_time_and_crossover(javascript):
 
 
 # Items in contexts -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("contexts, size", [(3, 1), (5, 2)])
-def test_contextual_modes_for_other_sizes(javascript, contexts, size):
-    """All pathways on in k contexts: the path sum on the final residual is that of the formula."""
-    items, strength = 4, 0.03
-    task = tasks.contextual(contexts, items)
-    fit = np.asarray(task.targets) @ np.linalg.pinv(task.inputs) @ np.asarray(task.inputs)
-    residual = tasks.Task(task.inputs, task.targets - fit)
-    chosen = gates.context_gates(contexts, items, combinations(range(contexts), size))
-    masks = np.tile(np.arange(items + contexts) < items, (len(chosen), 1))
-    network = networks.pathways(residual, chosen, items - 1, masks)
-    modes = theory.pathway_modes(network, residual)
-    weights = {}
-    for path, found in modes.items():
-        weights[path[:2]] = jnp.sqrt(strength) * jnp.asarray(found.right.T)
-        weights[path[1:]] = jnp.sqrt(strength) * jnp.asarray(found.left)
-    [levels] = javascript("contextualModes", (contexts, size, items))
-    s = np.concatenate([[level["s"]] * (level["count"] // len(chosen)) for level in levels])
-    d = levels[0]["d"]
-    flow = theory.path_gradient(network, weights, residual)
-    for path, found in modes.items():
-        same(found.singular_values, s)
-        same(flow[path[1:]], np.sqrt(strength) * found.left * (s - d * strength)[None, :], 1e-8)
-
-    outputs = network.apply(weights, residual.inputs)
-    power = jnp.sum(residual.targets**2)
-    gain = (power - jnp.sum((residual.targets - outputs) ** 2)) / (2 * residual.num_samples)
-    rows = [(0, contexts, size, items, 1e-3, start) for start in (strength, 0)]
-    learned, nothing = javascript("closedForm", *rows)
-    same(nothing - learned, gain)
-
-
-def test_head_start_is_the_race_law(javascript):
-    """To leading order: at a start of 10⁻²⁰⁰ a split is half learned when the law says."""
-    items, start = 8, 1e-200
-    for contexts, size in ((3, 1), (4, 3), (6, 2), (8, 7)):
-        mode = javascript("contextualModes", (contexts, size, items))[0][0]
-        unit = contexts * items / np.sqrt(items - 1) * np.log(1 / start) / 2
-        law = unit * theory.learning_time(contexts, size)
-        handover = np.log(1 / start) / (2 * mode["common"])
-        times = [0.97 * law, 1.03 * law, handover * (1 - 1e-12), handover * (1 + 1e-12)]
-        found = javascript("headStartMode", *[(t, mode, start) for t in times])
-        assert found[0] < 0.5 * mode["s"] / mode["d"] < found[1], (contexts, size)
-        same(found[2], found[3], 1e-6)
 
 
 @pytest.mark.parametrize("contexts, size", [(3, 1), (4, 2)])
@@ -422,7 +367,7 @@ def test_gates_on_a_few_samples(number, inputs, count, bias):
 
 def test_places():
     """A figure that there is not is named; data cannot end its own script."""
-    known = "attention, clusters, contexts, curves, gate, gating, imitation, letting, modes"
+    known = "attention, clusters, curves, gate, gating, imitation, laboratory, modes"
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
     html = interactive.place("unfolding", {"name": "</script>"}).data

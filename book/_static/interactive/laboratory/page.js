@@ -139,7 +139,7 @@ Figures.define("laboratory", (_, ui) => {
     if (run?.finished) ghosts.push(curveOf(run.frames));
     if (run?.address !== address) ghosts = [];
     stop();
-    run = { address, chosen, job: Laboratory.job(chosen, seed), gatings: Laboratory.gatings(chosen),
+    run = { address, guess, job: Laboratory.job(chosen, seed), gatings: Laboratory.gatings(chosen),
       frames: [], curves: {}, at: 0 };
     third.hidden = false;
     verdict.replaceChildren();
@@ -249,7 +249,7 @@ Figures.define("laboratory", (_, ui) => {
       return html("span", { style }, rows ? (xor ? SAMPLES[g] : `${g + 1}`) : "");
     }));
     const named = range(G).reverse().map((k) => [`${colour(k + 1)} square`, called(k + 1, chosen)]);
-    const bet = gatings.find((one) => one.key === guess);
+    const bet = gatings.find((one) => one.key === started.guess);
     key.replaceChildren(...keyOf([...named, ["soft square", called(0, chosen)]]),
       ...(bet ? [html("p", { class: `laboratory-small ${colour(bet.k)}` }, "Your guess: ",
         Laboratory.gating(bet.sets, G, 9))] : []));
@@ -387,7 +387,7 @@ Figures.define("laboratory", (_, ui) => {
     results.sort((a, b) => a.error - b.error);
     const [best] = results;
     const equal = results.filter(({ error }) => error < 1.3 * best.error + 0.01);
-    const mine = results.find((one) => one.key === guess);
+    const mine = results.find((one) => one.key === started.guess);
     const G = groupsOf(chosen);
     const linear = equal.some(({ k }) => k === G) && !isXor(chosen);
     const fullest = range(G + 1).reduce((k, other) => (share[other] > share[k] ? other : k));
@@ -407,7 +407,7 @@ Figures.define("laboratory", (_, ui) => {
     ].filter(Boolean).join(" ");
     verdict.replaceChildren(html("h3", {}, "How far are their losses from that of the ReLU network?"),
       html("div", { class: "laboratory-errors" }, ...results.flatMap(({ name, error, k, key: own }) => [
-        html("span", {}, `${name}${own === guess ? " (your guess)" : ""}`),
+        html("span", {}, `${name}${own === started.guess ? " (your guess)" : ""}`),
         html("i", { class: colour(k), style: `width: ${Math.min(100, 100 * error)}%` }),
         html("span", {}, percent(error))])),
       small("The difference is relative to the area under the ReLU network's loss. Where a gated "

@@ -8,8 +8,8 @@ from itertools import combinations, product
 import numpy as np
 from scipy import optimize
 
-from mdsgdln import discovery, gates, tasks
-from mdsgdln_book import dynamics, tables
+from mdsgdln import gates, tasks
+from mdsgdln_book import tables
 from mdsgdln_book.experiments import (
     attention_race,
     finding_gates as finding_runs,
@@ -101,25 +101,6 @@ def routes() -> dict:
         }
     trained = {q: np.flatnonzero(chosen).tolist() for q, chosen in masks.items()}
     return {"domains": domains, "trained": trained, "runs": runs}
-
-
-def sliding(flow: dynamics.ReLUFlow) -> dict:
-    """Return gates and weights of the eight largest neurons of a flow that observed its weights.
-
-    A state is "o" off, "/" sliding, "x" on, a letter for each sample; weights and losses are in
-    10⁻³.
-    """
-    first, second = flow.observed
-    strength = np.asarray(discovery.importance(first[-1], second[-1]))
-    neurons = [
-        {
-            "states": ["".join("o/x"[state + 1] for state in row) for row in flow.states[:, n]],
-            "weights": np.round(1e3 * first[:, n]).astype(int).tolist(),
-        }
-        for n in np.argsort(-strength)[:8]
-    ]
-    losses = np.round(1e3 * flow.losses).astype(int).tolist()
-    return {"times": flow.times.tolist(), "losses": losses, "neurons": neurons}
 
 
 def gate() -> dict:

@@ -13,7 +13,7 @@ from py_mini_racer import MiniRacer
 from scipy import optimize
 
 from mdsgdln import deviation, gates, networks, statistics, tasks, theory
-from mdsgdln_book import dynamics, figure_data, interactive, tables
+from mdsgdln_book import figure_data, interactive, tables
 from mdsgdln_book.experiments import routes
 
 ITEMS, CONTEXTS = 4, 3  # of the figure of a neuron's gate
@@ -26,7 +26,7 @@ def javascript():
     """A function that calls one of `Theory` with each row of arguments; infinity comes as None."""
     engine = MiniRacer()
     engine.eval("var Figures = { define() {} };")
-    for name in ("theory", "timeline", "sliding"):
+    for name in ("theory", "timeline"):
         engine.eval((interactive.SCRIPTS / f"{name}.js").read_text(encoding="utf8"))
 
     def call(name, *rows):
@@ -376,27 +376,6 @@ def test_places():
 
 
 # What pages hold ---------------------------------------------------------------------------------
-
-
-def test_the_data_of_sliding_gates_are_small_and_obey_the_law(javascript):
-    """Signs of wᵀx, and the running maximum, up to the rounding of the weights."""
-    task, times = tasks.contextual(3, 8), np.linspace(0, 110, 56)
-    network = networks.ReLUNetwork((11, 20, len(task.targets)))
-    weights = network.init(jax.random.key(0), 1e-4)
-    flow = dynamics.relu_flow(network, weights, task, times, step=0.05, observe=lambda w: w)
-    data, held = figure_data.sliding(flow), []
-    assert len(interactive.place("sliding", data).data) < 40_000
-    for neuron in data["neurons"]:
-        w = np.array(neuron["weights"])
-        rows = [(neuron, context, now, 8) for now in range(len(w)) for context in range(3)]
-        laws = np.array(javascript("heldWeight", *rows), float).reshape(-1, 3)
-        signs = np.array([["o/x".index(state) - 1 for state in row] for row in neuron["states"]])
-        activity = (w[:, 8:, None] + w[:, None, :8]).reshape(signs.shape)
-        assert (np.abs(activity[signs == 0]) <= 1).all() and (signs * activity >= -1).all()
-        off = (signs.reshape(-1, 3, 8) < 1).all(axis=2)
-        assert_array_equal(np.isfinite(laws), off)
-        held += np.abs(laws - w[:, 8:])[off].tolist()
-    assert len(held) > 50 and np.max(held) <= 2
 
 
 def test_the_relu_network_follows_the_faster_gating(javascript):

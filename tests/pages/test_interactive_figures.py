@@ -14,7 +14,7 @@ FIGURES = {
     "pathways": "gated_networks",
     "gate": "which_gates", "gating": "which_gates", "clusters": "finding_gates",
     "timeline": "race_law", "unfolding": "semantic", "imitation": "start", "routes": "sharing",
-    "sliding": "exactness", "attention": "in_context",
+    "attention": "in_context",
 }  # fmt: skip
 # What a figure says and draws, without the numbers of its clip paths.
 SHOWN = r"""(figure) => [...figure.querySelectorAll(".interactive-result, svg")]

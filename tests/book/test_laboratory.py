@@ -94,9 +94,10 @@ const Called = {
 def call():
     """A function that calls one of those above."""
     racer = MiniRacer()
-    for name in ("engine", "tasks"):
+    for name in ("rules", "networks", "engine", "tasks"):
         racer.eval((interactive.SCRIPTS / f"laboratory/{name}.js").read_text(encoding="utf8"))
-    racer.eval(f"var Engine = makeEngine(); {SCRIPT} var Shown = Called;")
+    racer.eval("var Engine = { ...makeRules(), ...makeNetworks(), ...makeEngine() };")
+    racer.eval(f"{SCRIPT} var Shown = Called;")
 
     def called(name, *arguments):
         text = json.dumps(arguments, default=lambda array: np.asarray(array).tolist())

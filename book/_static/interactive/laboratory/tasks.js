@@ -1,9 +1,9 @@
 "use strict";
 
-/* The laboratory's tasks, gatings that one can guess, addresses and programs. What a reader chooses
-   is {task, opposite, blocks, contexts, items, margin, rule, loss, hidden, scale, rate, steps, turn}:
-   the name of a preset; blocks [name, rows], of which the first holds in every context; powers of
-   ten for scale and rate; rule, loss and turn by number. */
+/* The laboratory's tasks, gatings that one can guess, addresses and programs. What a reader
+   chooses is {task, opposite, blocks, contexts, items, margin, rule, loss, hidden, scale, rate,
+   steps, turn}: the name of a preset; blocks [name, rows], of which the first holds in every
+   context; powers of ten for scale and rate; rule, loss and turn by number. */
 var Laboratory = (() => {
   const range = (n) => Array.from({ length: n }, (_, i) => i);
   const power = (exponent) => Number((10 ** exponent).toPrecision(2));
@@ -129,8 +129,9 @@ var Laboratory = (() => {
   function job(chosen, seed) {
     const { hidden, steps } = chosen;
     return { task: samples(chosen), gatings: gatings(chosen), rule: RULES[chosen.rule],
-      loss: LOSSES[chosen.loss], hidden, sigma: power(chosen.scale), rate: power(chosen.rate), steps,
-      seed, turn: chosen.turn === 1 && !isXor(chosen), every: Math.ceil(steps / 200), shown: 120,
+      loss: LOSSES[chosen.loss], hidden, sigma: power(chosen.scale), rate: power(chosen.rate),
+      steps, seed, every: Math.ceil(steps / 200), shown: 120,
+      turn: chosen.turn === 1 && !isXor(chosen),
       left: chosen.loss === LOGISTIC ? 0.01 : 0.003, most: isXor(chosen), common: !isXor(chosen) };
   }
 

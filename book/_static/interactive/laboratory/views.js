@@ -3,7 +3,17 @@
 /* The laboratory's pictures: gatings and blocks, grids to draw in, neurons and samples. */
 Object.assign(Laboratory, (() => {
   const { html, svg, box } = Figures;
-  const { range } = Laboratory;
+  const { range, isXor, groupsOf } = Laboratory;
+  const small = (...children) => html("p", { class: "laboratory-small" }, ...children);
+  const fold = (title, ...children) =>
+    html("details", {}, html("summary", {}, title), ...children);
+
+  /* The colour of what is active in k groups. */
+  function colour(k, chosen) {
+    const below = groupsOf(chosen) - k;
+    if (k < 2) return ["soft", "c1"][k];
+    return isXor(chosen) ? ["c3", "c5", "c2"][below] : ["c3", "c2", "c4", "c5"][below];
+  }
 
   /* Squares, filled where `rows` say so. */
   const squares = (rows, side, gap) => svg("svg", {
@@ -108,5 +118,5 @@ Object.assign(Laboratory, (() => {
       ]));
   }
 
-  return { squares, gating, tile, rgb, paint, bars };
+  return { small, fold, colour, squares, gating, tile, rgb, paint, bars };
 })());

@@ -12,7 +12,7 @@ from docutils.parsers.rst import Directive, directives
 
 from mdsgdln_book.interactive import SHARED, markup, parts
 
-RECORDED = ("clusters", "gate", "gating")  # figures whose numbers need nothing of a chapter
+RECORDED = ("gate", "gating")  # figures whose numbers need nothing of a chapter
 PLACE = re.compile(r'<div class="interactive" data-figure="([a-z_]+)">')
 
 

@@ -12,7 +12,6 @@ from mdsgdln import gates, tasks
 from mdsgdln_book import tables
 from mdsgdln_book.experiments import (
     attention_race,
-    finding_gates as finding_runs,
     imitation as imitation_runs,
     routes as route_runs,
     xor_seeds,
@@ -37,30 +36,6 @@ def attention() -> dict:
             first = int(attention_race.lead(np.array(run.trained_drops)) < 0)
             runs[f"{run.p:.1f} {run.B} {run.K}"] = {"end": end, "first": first} | shown
     return {"dims": 8, "tokens": 8, "runs": runs}
-
-
-def clusters() -> dict:
-    """Return errors of networks with K clusters as gates, and with the gates that come back.
-
-    Errors of the outputs are over the mean of the smallest K; a row is a seed.
-    """
-    shown = []
-    for name, runs in tables.load("finding_gates").groupby("case", sort=False):
-        output, loss = (
-            np.stack(runs[f"plain_{kind}"].to_list()) for kind in ("output", "deviation")
-        )
-        unit = output[:, 0].mean()
-        found = {"output": runs["output"] / unit, "loss": runs["deviation"]}
-        shown.append(
-            {
-                "name": name,
-                "output": np.round(output / unit, 4).tolist(),
-                "loss": np.round(loss, 4).tolist(),
-                "found": {kind: errors.round(4).tolist() for kind, errors in found.items()}
-                | {"gates": runs["pathways"].tolist()},
-            }
-        )
-    return {"numbers": list(finding_runs.CLUSTERS), "tasks": shown}
 
 
 def imitation() -> dict:

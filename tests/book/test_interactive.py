@@ -367,7 +367,7 @@ def test_gates_on_a_few_samples(number, inputs, count, bias):
 
 def test_places():
     """A figure that there is not is named; data cannot end its own script."""
-    known = "attention, clusters, curves, gate, gating, imitation, laboratory, modes"
+    known = "attention, curves, gate, gating, imitation, laboratory, modes"
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
     html = interactive.place("unfolding", {"name": "</script>"}).data
@@ -406,20 +406,6 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
             [far[k]] = javascript("relativeError", (losses, shown))
         faster, slower = (4, 2) if tenths / 10 < np.sqrt(2 / 3) else (2, 4)
         assert far[faster] < min(far[slower], 0.15), setting
-
-
-def test_clusters_on_the_page_are_those_of_the_table():
-    data, table = figure_data.clusters(), tables.load("finding_gates")
-    assert data["numbers"] == list(range(2, 13))
-    assert [task["name"] for task in data["tasks"]] == list(table["case"].unique())
-    for task in data["tasks"]:
-        runs = table[table["case"] == task["name"]]
-        assert task["found"]["gates"] == runs["pathways"].tolist()
-        two = np.mean([run[0] for run in runs["plain_output"]])
-        for shown, column, unit in (("output", "output", two), ("loss", "deviation", 1)):
-            plain = np.stack(list(runs[f"plain_{column}"]))
-            assert_allclose(task[shown], plain / unit, atol=6e-5)
-            assert_allclose(task["found"][shown], runs[column] / unit, atol=6e-5)
 
 
 def test_routes_on_the_page(monkeypatch):

@@ -12,7 +12,7 @@ from mdsgdln_book.places import RESULTS
 FIGURES = {
     "modes": "deep_linear", "phase": "deep_linear", "curves": "race_or_lazy",
     "pathways": "gated_networks",
-    "gate": "which_gates", "gating": "which_gates", "clusters": "finding_gates",
+    "gate": "which_gates", "gating": "which_gates",
     "timeline": "race_law", "unfolding": "semantic", "imitation": "start", "routes": "sharing",
     "attention": "in_context",
 }  # fmt: skip

@@ -8,6 +8,10 @@ from built import ROOT
 from test_pages import AXE, COLOURS, NARROW, RUN_AXE, SET_THEME, TOO_WIDE, UNFOLD
 
 REFUSED = "window.Worker = class { constructor() { throw new Error('refused'); } };"
+SAME_TASK = """hash => {
+  const parts = (text) => text.slice(1).split("&").sort().join();
+  return parts(location.hash) === parts(hash);
+}"""
 FROM_A_FILE = f"file://{ROOT}/book/laboratory.html"
 PRESETS = "trees structures two four apart equivalence xor adam logistic".split()
 
@@ -156,6 +160,18 @@ def test_a_drawing_there_and_back(laboratory):
         "document.querySelector('[data-control=margin]').value === '0.8'"
     )
     assert laboratory.hash == "#task=xor&margin=0.8"
+
+
+def test_challenges_open_their_task(laboratory, page):
+    """They are folded below the laboratory, which then comes into view."""
+    laboratory.open().page.evaluate(UNFOLD)
+    links = page.locator("a[href^='laboratory.html#task=']")
+    assert links.count() == 9
+    for link in links.all():
+        link.click()
+        page.wait_for_function(SAME_TASK, arg=link.evaluate("a => a.hash"))
+        top = laboratory.node.locator("h2").first.bounding_box()["y"]
+        assert 0 <= top < 300
 
 
 def test_nothing_drawn_is_not_trained(laboratory):

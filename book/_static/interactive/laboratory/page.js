@@ -107,7 +107,10 @@ Figures.define("laboratory", (_, ui) => {
     }
     return { text: ui.text.textContent };
   }
-  window.addEventListener("hashchange", () => take(Laboratory.fromAddress(location.hash)));
+  window.addEventListener("hashchange", () => {
+    take(Laboratory.fromAddress(location.hash));
+    about.parentNode.scrollIntoView();
+  });
 
   /* ---- Train: in a worker, or in slices of time where workers are refused ---- */
 
@@ -124,6 +127,7 @@ Figures.define("laboratory", (_, ui) => {
     run = { address, chosen, guess, earlier, job: Laboratory.job(chosen, seed),
       gatings: Laboratory.gatings(chosen), frames: [], curves: {}, at: 0 };
     screen.node.hidden = false;
+    ui.text.textContent = "It begins.";
     compute(run);
     play(!still.matches);
     screen.node.scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
@@ -164,7 +168,8 @@ Figures.define("laboratory", (_, ui) => {
   function play(on) {
     run.playing = on;
     run.then = null;
-    requestAnimationFrame((now) => tick(run, now));
+    if (!run.ticking) requestAnimationFrame((now) => tick(run, now));
+    run.ticking = true;
   }
   function tick(started, now) {
     if (run !== started) return;
@@ -172,7 +177,7 @@ Figures.define("laboratory", (_, ui) => {
     const passed = (now - (started.then ?? now)) / 1000;
     screen.scrub.max = Math.max(0, last);
     started.then = now;
-    if (still.matches && !started.finished) started.at = Math.max(0, last);
+    if (still.matches && started.complete && !started.finished) started.at = last;
     if (started.playing) { // slower at first; ten seconds in all
       started.at = Math.max(0, Math.min(last, started.at + passed * (8 + started.at / 6)));
     }
@@ -181,11 +186,12 @@ Figures.define("laboratory", (_, ui) => {
       started.playing = false;
     }
     const shown = `${Math.floor(started.at)} ${started.finished} ${started.playing}`;
-    if (last >= 0 && shown !== started.shown) {
+    if (last >= 0 && shown !== started.shown && (started.complete || !still.matches)) {
       started.shown = shown;
       screen.show(started);
     }
-    if (started.playing || !started.finished) requestAnimationFrame((then) => tick(started, then));
+    started.ticking = started.playing || !started.finished;
+    if (started.ticking) requestAnimationFrame((then) => tick(started, then));
   }
   screen.player.addEventListener("click", () => {
     if (!run.playing && run.finished && isLast(run)) run.at = 0;
@@ -232,7 +238,7 @@ Figures.define("laboratory", (_, ui) => {
         bets, box("buttons", go, again, badge), html("details", {}, settings,
           ...Object.values(choices), box("controls", sliders.hidden.node, sliders.scale.node,
             sliders.rate.node, sliders.steps.node), button("as published: 700 neurons, 8001 steps",
-            () => take({ ...chosen, hidden: 700, scale: -5.15, rate: -1.62, steps: 8001 })))),
+            () => take({ ...chosen, ...Laboratory.PUBLISHED })))),
         screen.node,
       ];
     },

@@ -35,6 +35,7 @@ var Laboratory = (() => {
   /* Presets: what they are called, what differs from three trees, and structures. */
   const TREES = { opposite: false, contexts: 3, items: 8, margin: 0.4, rule: DESCENT, loss: SQUARED,
     hidden: 200, scale: -5, rate: -1, steps: 2000, turn: 0 };
+  const PUBLISHED = { rule: DESCENT, hidden: 700, scale: -5.15, rate: -1.62, steps: 8001 };
   const PRESETS = {
     trees: ["three trees", {}],
     structures: ["tree, ring, cross", {}, ["tree", "tree", "ring", "cross"]],
@@ -229,6 +230,6 @@ var Laboratory = (() => {
       "    print(run.losses[::100])", ""].join("\n");
   }
 
-  return { range, power, RULES, LOSSES, RATES, STRUCTURES, PRESETS, preset, fill, surprise, isXor,
+  return { range, power, RATES, STRUCTURES, PRESETS, PUBLISHED, preset, fill, surprise, isXor,
     groupsOf, samples, called, gatings, job, toAddress, fromAddress, program };
 })();

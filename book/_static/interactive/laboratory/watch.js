@@ -174,5 +174,7 @@ Laboratory.screen = (text) => {
     const words = ended ? shown.words : Laboratory.story(run, frame);
     if (text.textContent !== words) text.textContent = words; // else it is read out again
   }
+  new MutationObserver(() => shown && show(shown.run))
+    .observe(document.documentElement, { attributeFilter: ["data-theme"] });
   return { node, player, scrub, show, curveOf };
 };

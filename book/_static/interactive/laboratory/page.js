@@ -235,7 +235,7 @@ Figures.define("laboratory", (_, ui) => {
           + "for which by itself. In a ", html("em", {}, "gated network"), " we decide beforehand; "
           + "what remains is linear, so that its learning can be calculated. A row is a group of "
           + "neurons, a column a context (or a sample of XOR); filled: active."),
-        bets, box("buttons", go, again, badge), html("details", {}, settings,
+        bets, box("buttons", go, again, badge), html("details", { class: "hide" }, settings,
           ...Object.values(choices), box("controls", sliders.hidden.node, sliders.scale.node,
             sliders.rate.node, sliders.steps.node), button("as published: 700 neurons, 8001 steps",
             () => take({ ...chosen, ...Laboratory.PUBLISHED })))),

@@ -5,8 +5,8 @@ Object.assign(Laboratory, (() => {
   const { html, svg, box } = Figures;
   const { range, isXor, groupsOf } = Laboratory;
   const small = (...children) => html("p", { class: "laboratory-small" }, ...children);
-  const fold = (title, ...children) =>
-    html("details", {}, html("summary", {}, title), ...children);
+  const fold = (title, ...children) => // `hide`: not on paper
+    html("details", { class: "hide" }, html("summary", {}, title), ...children);
 
   /* The colour of what is active in k groups. */
   function colour(k, chosen) {

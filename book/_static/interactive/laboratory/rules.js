@@ -74,26 +74,30 @@ function makeRules() {
   function makeRule({ rule, rate }, { W, F, rows, stretch }) {
     const [M, V] = [list(W.length), list(W.length)];
     let step = 0;
+    const n = W.length;
     const rules = {
-      descent(i) { W[i] += rate * F[i]; },
-      momentum(i) { W[i] += rate * (M[i] = F[i] + 0.9 * M[i]); }, // optax.sgd(…, momentum=0.9)
-      adam(i) { // optax.adam(rate)
-        M[i] = 0.9 * M[i] + 0.1 * F[i];
-        V[i] = 0.999 * V[i] + 0.001 * F[i] * F[i];
-        const second = Math.sqrt(V[i] / (1 - 0.999 ** step)) + 1e-8;
-        W[i] += (rate * M[i]) / (1 - 0.9 ** step) / second;
+      descent() { for (let i = 0; i < n; i++) W[i] += rate * F[i]; },
+      momentum() { // optax.sgd(rate, momentum=0.9)
+        for (let i = 0; i < n; i++) W[i] += rate * (M[i] = F[i] + 0.9 * M[i]);
       },
-      muon(i) { // optax.contrib.muon(rate), up to the matrix's step
-        M[i] = 0.95 * M[i] + 0.05 * F[i];
-        V[i] = (0.95 * M[i]) / (1 - 0.95 ** (step + 1)) + (0.05 * F[i]) / (1 - 0.95 ** step);
+      adam() { // optax.adam(rate)
+        const [first, second] = [1 - 0.9 ** (step += 1), 1 - 0.999 ** step];
+        for (let i = 0; i < n; i++) {
+          M[i] = 0.9 * M[i] + 0.1 * F[i];
+          V[i] = 0.999 * V[i] + 0.001 * F[i] * F[i];
+          W[i] += (rate * M[i]) / first / (Math.sqrt(V[i] / second) + 1e-8);
+        }
+      },
+      muon() { // optax.contrib.muon(rate)
+        const [now, next] = [1 - 0.95 ** (step += 1), 1 - 0.95 ** (step + 1)];
+        for (let i = 0; i < n; i++) {
+          M[i] = 0.95 * M[i] + 0.05 * F[i];
+          V[i] = (0.95 * M[i]) / next + (0.05 * F[i]) / now;
+        }
+        orthogonalised(V, rows).forEach((d, i) => (W[i] += rate * stretch * d));
       },
     };
-    const move = rules[rule];
-    return () => {
-      step += 1;
-      for (let i = 0; i < W.length; i++) move(i);
-      if (rule === "muon") orthogonalised(V, rows).forEach((d, i) => (W[i] += rate * stretch * d));
-    };
+    return rules[rule];
   }
 
   /* X (rows, columns) by five steps of Newton and Schulz, X ← X (a + bA + cA²) with A = XᵀX, or

@@ -1,7 +1,8 @@
 """Sphinx extension: figures with controls, drawn in the page by book/_static/interactive.
 
 `{interactive} name` makes the place of a numbered figure; those of `RECORDED` get their numbers
-from `figure_data`. Only pages that have such a figure load its script.
+from `figure_data`. Only pages that have such a figure load its script. `{laboratory}` and words
+with an address, ``try it <task=xor>``, lead to the laboratory with that task.
 """
 
 import re
@@ -9,9 +10,9 @@ import re
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
-from mdsgdln_book.interactive import SHARED, markup
+from mdsgdln_book.interactive import SHARED, markup, parts
 
-RECORDED = ("clusters", "gate", "gating")  # figures whose numbers need nothing of a chapter
+RECORDED = ("gate", "gating")  # figures whose numbers need nothing of a chapter
 PLACE = re.compile(r'<div class="interactive" data-figure="([a-z_]+)">')
 
 
@@ -43,17 +44,31 @@ class InteractiveDirective(Directive):
         return [figure]
 
 
+def laboratory_role(name, rawtext, text, lineno, inliner, options=None, content=()):
+    """Return a link to the laboratory; its page reads the task from the address."""
+    words, _, address = text.rstrip(">").rpartition(" <")
+    if not words or not address.startswith("task="):
+        message = f"laboratory: expected words and an address, try it <task=xor>, got {text!r}"
+        return [], [inliner.reporter.error(message, line=lineno)]
+    uri = f"laboratory.html#{address}"
+    return [nodes.reference(rawtext, words, refuri=uri, internal=True)], []
+
+
 def add_scripts(app, pagename: str, templatename: str, context: dict, doctree) -> None:
     """Load the style and the scripts of the page's figures, and nothing on other pages."""
     names = sorted(set(PLACE.findall(context.get("body", ""))))
     if names:
         app.add_css_file("interactive/interactive.css")
-        for name in (*SHARED, *names):
-            app.add_js_file(f"interactive/{name}.js", loading_method="defer")
+        for part in (part for name in (*SHARED, *names) for part in parts(name)):
+            if part.endswith(".css"):
+                app.add_css_file(f"interactive/{part}")
+            else:
+                app.add_js_file(f"interactive/{part}", loading_method="defer")
 
 
 def setup(app) -> dict:
     """Register the extension."""
     app.add_directive("interactive", InteractiveDirective)
+    app.add_role("laboratory", laboratory_role)
     app.connect("html-page-context", add_scripts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,6 +19,8 @@ FOOTER = """<div style="width: 100%; font-size: 8px; text-align: center; color: 
 READY = """async () => {
   const inside = document.querySelectorAll("a:is([href^='book/start.html#'], [href^='api.html#'])");
   inside.forEach((link) => { link.href = link.hash; });
+  const tried = document.querySelectorAll("a[href^='laboratory.html#']");
+  tried.forEach((link) => { link.href = "#laboratory"; });
   await window.MathJax?.startup?.promise;
   await document.fonts.ready;
   const images = [...document.images];

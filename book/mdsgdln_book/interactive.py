@@ -14,10 +14,16 @@ SCRIPTS = BOOK / "_static" / "interactive"
 SHARED = ("theory", "figure")  # scripts that every figure needs, in this order
 
 
+def parts(name: str) -> list[str]:
+    """The scripts and styles of a figure, from ``SCRIPTS``: one, or all that its folder holds."""
+    found = sorted([*SCRIPTS.glob(f"{name}.js"), *(SCRIPTS / name).glob("*.*s")])
+    return [path.relative_to(SCRIPTS).as_posix() for path in found]
+
+
 def markup(name: str, data=None) -> str:
     """The place of a figure in a page, with ``data`` as JSON in it."""
-    if not (SCRIPTS / f"{name}.js").is_file():
-        known = sorted({path.stem for path in SCRIPTS.glob("*.js")} - {*SHARED})
+    known = sorted({path.stem for path in SCRIPTS.iterdir() if parts(path.stem)} - {*SHARED})
+    if name not in known:
         raise ValueError(f"name: expected one of {', '.join(known)}, got {name!r}")
     numbers = ""
     if data is not None:

@@ -13,7 +13,7 @@ from py_mini_racer import MiniRacer
 from scipy import optimize
 
 from mdsgdln import deviation, gates, networks, statistics, tasks, theory
-from mdsgdln_book import dynamics, figure_data, interactive, tables
+from mdsgdln_book import figure_data, interactive, tables
 from mdsgdln_book.experiments import routes
 
 ITEMS, CONTEXTS = 4, 3  # of the figure of a neuron's gate
@@ -26,7 +26,7 @@ def javascript():
     """A function that calls one of `Theory` with each row of arguments; infinity comes as None."""
     engine = MiniRacer()
     engine.eval("var Figures = { define() {} };")
-    for name in ("theory", "contexts", "timeline", "sliding"):
+    for name in ("theory", "timeline"):
         engine.eval((interactive.SCRIPTS / f"{name}.js").read_text(encoding="utf8"))
 
     def call(name, *rows):
@@ -111,16 +111,6 @@ def test_formula(javascript, formula):
         same(javascript(formula.__name__, *rows), expected)
 
 
-@pytest.mark.parametrize(("contexts", "items"), [(2, 2), (3, 16), (8, 4)])
-def test_closed_form_of_the_loss(javascript, contexts, items):
-    """On the final residual, pathways on in all contexts but one."""
-    times = np.linspace(0, 30 * contexts * items, 15)
-    for strengths in ((1e-9, 1e-9), (1e-6, 1e-3), (0.2, 1e-2)):
-        expected = theory.contextual_closed_form(contexts, items, strengths, times)
-        rows = [(t, contexts, contexts - 1, items, *strengths) for t in times]
-        assert_allclose(javascript("closedForm", *rows), expected, rtol=1e-9, atol=1e-9)
-
-
 # One mode ----------------------------------------------------------------------------------------
 
 
@@ -203,51 +193,6 @@ def test_half_loss_time_and_crossover(javascript):
 
 
 # Items in contexts -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("contexts, size", [(3, 1), (5, 2)])
-def test_contextual_modes_for_other_sizes(javascript, contexts, size):
-    """All pathways on in k contexts: the path sum on the final residual is that of the formula."""
-    items, strength = 4, 0.03
-    task = tasks.contextual(contexts, items)
-    fit = np.asarray(task.targets) @ np.linalg.pinv(task.inputs) @ np.asarray(task.inputs)
-    residual = tasks.Task(task.inputs, task.targets - fit)
-    chosen = gates.context_gates(contexts, items, combinations(range(contexts), size))
-    masks = np.tile(np.arange(items + contexts) < items, (len(chosen), 1))
-    network = networks.pathways(residual, chosen, items - 1, masks)
-    modes = theory.pathway_modes(network, residual)
-    weights = {}
-    for path, found in modes.items():
-        weights[path[:2]] = jnp.sqrt(strength) * jnp.asarray(found.right.T)
-        weights[path[1:]] = jnp.sqrt(strength) * jnp.asarray(found.left)
-    [levels] = javascript("contextualModes", (contexts, size, items))
-    s = np.concatenate([[level["s"]] * (level["count"] // len(chosen)) for level in levels])
-    d = levels[0]["d"]
-    flow = theory.path_gradient(network, weights, residual)
-    for path, found in modes.items():
-        same(found.singular_values, s)
-        same(flow[path[1:]], np.sqrt(strength) * found.left * (s - d * strength)[None, :], 1e-8)
-
-    outputs = network.apply(weights, residual.inputs)
-    power = jnp.sum(residual.targets**2)
-    gain = (power - jnp.sum((residual.targets - outputs) ** 2)) / (2 * residual.num_samples)
-    rows = [(0, contexts, size, items, 1e-3, start) for start in (strength, 0)]
-    learned, nothing = javascript("closedForm", *rows)
-    same(nothing - learned, gain)
-
-
-def test_head_start_is_the_race_law(javascript):
-    """To leading order: at a start of 10⁻²⁰⁰ a split is half learned when the law says."""
-    items, start = 8, 1e-200
-    for contexts, size in ((3, 1), (4, 3), (6, 2), (8, 7)):
-        mode = javascript("contextualModes", (contexts, size, items))[0][0]
-        unit = contexts * items / np.sqrt(items - 1) * np.log(1 / start) / 2
-        law = unit * theory.learning_time(contexts, size)
-        handover = np.log(1 / start) / (2 * mode["common"])
-        times = [0.97 * law, 1.03 * law, handover * (1 - 1e-12), handover * (1 + 1e-12)]
-        found = javascript("headStartMode", *[(t, mode, start) for t in times])
-        assert found[0] < 0.5 * mode["s"] / mode["d"] < found[1], (contexts, size)
-        same(found[2], found[3], 1e-6)
 
 
 @pytest.mark.parametrize("contexts, size", [(3, 1), (4, 2)])
@@ -422,7 +367,7 @@ def test_gates_on_a_few_samples(number, inputs, count, bias):
 
 def test_places():
     """A figure that there is not is named; data cannot end its own script."""
-    known = "attention, clusters, contexts, curves, gate, gating, imitation, letting, modes"
+    known = "attention, curves, gate, gating, imitation, laboratory, modes"
     with pytest.raises(ValueError, match=f"name: expected one of {known}"):
         interactive.place("slope")
     html = interactive.place("unfolding", {"name": "</script>"}).data
@@ -431,27 +376,6 @@ def test_places():
 
 
 # What pages hold ---------------------------------------------------------------------------------
-
-
-def test_the_data_of_sliding_gates_are_small_and_obey_the_law(javascript):
-    """Signs of wᵀx, and the running maximum, up to the rounding of the weights."""
-    task, times = tasks.contextual(3, 8), np.linspace(0, 110, 56)
-    network = networks.ReLUNetwork((11, 20, len(task.targets)))
-    weights = network.init(jax.random.key(0), 1e-4)
-    flow = dynamics.relu_flow(network, weights, task, times, step=0.05, observe=lambda w: w)
-    data, held = figure_data.sliding(flow), []
-    assert len(interactive.place("sliding", data).data) < 40_000
-    for neuron in data["neurons"]:
-        w = np.array(neuron["weights"])
-        rows = [(neuron, context, now, 8) for now in range(len(w)) for context in range(3)]
-        laws = np.array(javascript("heldWeight", *rows), float).reshape(-1, 3)
-        signs = np.array([["o/x".index(state) - 1 for state in row] for row in neuron["states"]])
-        activity = (w[:, 8:, None] + w[:, None, :8]).reshape(signs.shape)
-        assert (np.abs(activity[signs == 0]) <= 1).all() and (signs * activity >= -1).all()
-        off = (signs.reshape(-1, 3, 8) < 1).all(axis=2)
-        assert_array_equal(np.isfinite(laws), off)
-        held += np.abs(laws - w[:, 8:])[off].tolist()
-    assert len(held) > 50 and np.max(held) <= 2
 
 
 def test_the_relu_network_follows_the_faster_gating(javascript):
@@ -482,20 +406,6 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
             [far[k]] = javascript("relativeError", (losses, shown))
         faster, slower = (4, 2) if tenths / 10 < np.sqrt(2 / 3) else (2, 4)
         assert far[faster] < min(far[slower], 0.15), setting
-
-
-def test_clusters_on_the_page_are_those_of_the_table():
-    data, table = figure_data.clusters(), tables.load("finding_gates")
-    assert data["numbers"] == list(range(2, 13))
-    assert [task["name"] for task in data["tasks"]] == list(table["case"].unique())
-    for task in data["tasks"]:
-        runs = table[table["case"] == task["name"]]
-        assert task["found"]["gates"] == runs["pathways"].tolist()
-        two = np.mean([run[0] for run in runs["plain_output"]])
-        for shown, column, unit in (("output", "output", two), ("loss", "deviation", 1)):
-            plain = np.stack(list(runs[f"plain_{column}"]))
-            assert_allclose(task[shown], plain / unit, atol=6e-5)
-            assert_allclose(task["found"][shown], runs[column] / unit, atol=6e-5)
 
 
 def test_routes_on_the_page(monkeypatch):

@@ -9,14 +9,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from mdsgdln import gates, networks, statistics, tasks, theory
 from mdsgdln_book.places import RESULTS
 
-PATHWAYS = {"two": 2, "four": 4}
-XOR = {"two": lambda m: m, "four": lambda m: np.sqrt(2 + m**2)}  # output of a mode of strength 1
 FIGURES = {
     "modes": "deep_linear", "phase": "deep_linear", "curves": "race_or_lazy",
-    "pathways": "gated_networks", "race": "xor", "contexts": "more_contexts",
-    "gate": "which_gates", "gating": "which_gates", "clusters": "finding_gates",
+    "pathways": "gated_networks",
+    "gate": "which_gates", "gating": "which_gates",
     "timeline": "race_law", "unfolding": "semantic", "imitation": "start", "routes": "sharing",
-    "sliding": "exactness", "letting": "letting_go", "attention": "in_context",
+    "attention": "in_context",
 }  # fmt: skip
 # What a figure says and draws, without the numbers of its clip paths.
 SHOWN = r"""(figure) => [...figure.querySelectorAll(".interactive-result, svg")]
@@ -103,22 +101,6 @@ def modes(figure):
         figure.draws(0, name, lambda t: theory.mode_trajectory(t, rate, stop, start)[0], more=0.01)  # noqa: B023
 
 
-def xor_loss(times, gating, margin, sigma, hidden):
-    root, pathways = XOR[gating](margin), PATHWAYS[gating]
-    start = theory.expected_initial_strength(hidden // pathways, sigma)
-    strength = theory.mode_trajectory(times, root / pathways, root**2 / pathways, start)[0]
-    return np.asarray((1 - strength * root) ** 2 / 2)
-
-
-def race(figure):
-    setting = figure["margin"], 10 ** figure["scale"], int(2 ** figure["hidden"])
-    winner = "linear" if setting[0] > np.sqrt(2 / 3) else "exclusive-or"
-    assert figure.words.startswith(f"The {winner} gating")
-    grid = np.linspace(0, 50, 251)
-    for gating in XOR:
-        figure.draws(0, gating, xor_loss(grid, gating, *setting), grid)
-
-
 def pathways(figure):
     """Against the package's race on twenty copies of the items."""
     fraction, sigma = figure["fraction"], 10 ** figure["scale"]
@@ -132,17 +114,6 @@ def pathways(figure):
     final = found_modes.singular_values[0] / found_modes.input_variances[0]
     for name, path in zip("AB", racers.graph.paths, strict=True):
         figure.draws(0, name, np.asarray(found[path])[0] / final, grid)
-
-
-def contexts(figure):
-    C, k, sigma = int(figure["contexts"]), int(figure["size"]), 10 ** figure["scale"]
-    times = [theory.learning_time(C, m) for m in range(1, C)]
-    figure.draws(1, "law", times, range(1, C))
-    if k == C - 1:
-        start = theory.expected_initial_strength(100, sigma)
-        grid = np.linspace(0, 0.4 * np.log(1 / start), 241)
-        losses = theory.contextual_closed_form(C, 8, (start, start), 8 * C * grid)
-        figure.draws(2, "closed form", losses, grid)
 
 
 def gate(figure):
@@ -207,7 +178,7 @@ def test_every_control_changes_the_figure(open_figure, name):
 
 @pytest.mark.parametrize(
     "check",
-    [modes, race, pathways, contexts, gate, attention],
+    [modes, pathways, gate, attention],
     ids=lambda check: check.__name__,
 )
 def test_what_is_drawn_is_the_packages(open_figure, check):
@@ -265,5 +236,5 @@ def test_animation_with_reduced_motion(open_figure, page):
 def test_without_javascript(browser, address):
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
-        page.goto(f"{address}/book/xor.html")
+        page.goto(f"{address}/book/semantic.html")
         assert "It needs JavaScript" in page.locator(".interactive").inner_text()

@@ -55,20 +55,21 @@ var Figures = (() => {
   }
 
   /* A choice between a few names, as native radio buttons. */
-  function choice(key, { label, names }, values, change) {
+  function choice(key, { label, names, value = 0 }, values, change) {
     const group = newId("choice");
-    const set = html("fieldset", { class: "interactive-choice" }, html("legend", {}, label));
-    values[key] = 0;
-    names.forEach((name, index) => {
+    const node = html("fieldset", { class: "interactive-choice" }, html("legend", {}, label));
+    values[key] = value;
+    const inputs = names.map((name, index) => {
       const input = html("input", { type: "radio", name: group, "data-control": name });
-      input.checked = index === 0;
       input.addEventListener("change", () => {
         values[key] = index;
         change();
       });
-      set.append(html("label", {}, input, html("span", {}, name)));
+      node.append(html("label", {}, input, html("span", {}, name)));
+      return input;
     });
-    return set;
+    const refresh = () => inputs.forEach((input, i) => (input.checked = i === values[key]));
+    return { node, refresh };
   }
 
   function button(label, press, attributes) {
@@ -115,10 +116,14 @@ var Figures = (() => {
     return found;
   }
 
+  const decades = ([low, high]) => Array.from({ length: 21 }, (_, i) => Number(`1e${i - 10}`))
+    .filter((value) => low <= value && value <= high);
+
   /* Axes that are as wide as their place; `equal` ones are a square, `whole` ones have a tick at
      every integer, and `pick(x, y)` is called with a place that is tapped or dragged to. What they
      show, {x, y, curves: [[series, [[x, y], …], style]], points: [[series, x, y, large]],
-     marks: [[x, words]]}, has x and y of its own only if they change. */
+     areas: [[style, points]], marks: [[x, words]]}, has x and y of its own only if they change;
+     y is logarithmic if `log` says so. */
   function axes(panel, series, describedBy) {
     const { title, label, xLabel = TIME, yLabel, whole, equal, pick } = panel;
     const canvas = html("div");
@@ -130,11 +135,13 @@ var Figures = (() => {
       const room = Math.max(220, Math.floor(canvas.clientWidth) || 320);
       const width = equal ? Math.min(room, 340) : room;
       const height = equal ? width : panel.height || 230;
-      const [left, right, top, bottom] = [46, width - 12, 18, height - 40];
+      const [left, right, top, bottom] = [46, width - 16, 18, height - 40];
       const [x, y] = [content.x || panel.x, content.y || panel.y];
       spans = { left, right, top, bottom, x, y };
       const toX = (value) => left + ((value - x[0]) / (x[1] - x[0])) * (right - left);
-      const toY = (value) => bottom - ((value - y[0]) / (y[1] - y[0])) * (bottom - top);
+      const [low, high] = content.log ? y.map(Math.log10) : y;
+      const heightOf = (value) => (content.log ? Math.log10(Math.max(value, y[0])) : value);
+      const toY = (value) => bottom - ((heightOf(value) - low) / (high - low)) * (bottom - top);
       const line = (d, style) => svg("path", { d, class: style });
       const words = (u, v, anchor, text, attributes) =>
         svg("text", { x: u, y: v, "text-anchor": anchor, ...attributes }, `${text}`);
@@ -142,7 +149,8 @@ var Figures = (() => {
       const picture = svg(
         "svg",
         {
-          width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label,
+          width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
+          "aria-label": content.label || label,
           "aria-describedby": describedBy,
           "data-frame": [left, right, top, bottom, ...x, ...y].join(" "),
         },
@@ -153,7 +161,7 @@ var Figures = (() => {
         picture.append(line(`M${toX(value)} ${top}V${bottom}`, "grid"),
           words(toX(value), bottom + 16, "middle", value));
       }
-      for (const value of ticks(y, 4)) {
+      for (const value of content.log ? decades(y) : ticks(y, 4)) {
         picture.append(line(`M${left} ${toY(value)}H${right}`, "grid"),
           words(left - 6, toY(value) + 4, "end", value));
       }
@@ -168,10 +176,14 @@ var Figures = (() => {
       }
       const inside = svg("g", { "clip-path": `url(#${clip})` });
       const far = 2 * y[1] - y[0];
+      const pathOf = (points) => `M${points.map(([u, v]) =>
+        `${toX(u).toFixed(2)} ${toY(Math.min(v, far)).toFixed(2)}`).join("L")}`;
+      for (const [style, points] of content.areas || []) {
+        inside.append(svg("path", { d: `${pathOf(points)}Z`, class: `fill ${style}` }));
+      }
       for (const [name, points, style = styleOf(name)] of content.curves || []) {
-        const path = points.filter((point) => Number.isFinite(point[1]))
-          .map(([u, v]) => `${toX(u).toFixed(2)} ${toY(Math.min(v, far)).toFixed(2)}`);
-        const d = path.length ? `M${path.join("L")}` : "";
+        const finite = points.filter((point) => Number.isFinite(point[1]));
+        const d = finite.length ? pathOf(finite) : "";
         inside.append(svg("path", { d, class: `line ${style}`, "data-series": name }));
       }
       picture.append(inside);
@@ -224,8 +236,9 @@ var Figures = (() => {
       node.classList.toggle("wide", Boolean(panel.wide));
       return { node, draw: made.draw };
     });
+    const nodes = each(choices, (_, { node }) => node);
     const usual = () => [
-      ...Object.values(choices),
+      ...Object.values(nodes),
       box("controls", ...Object.values(sliders).map(({ node }) => node)),
       ...legend(figure.series),
       box("panels", ...Object.values(panels).map(({ node }) => node)),
@@ -233,12 +246,12 @@ var Figures = (() => {
     ];
 
     function update() {
-      Object.values(sliders).forEach(({ refresh }) => refresh());
+      [sliders, choices].flatMap(Object.values).forEach(({ refresh }) => refresh());
       const { text: words, ...drawn } = figure.draw(values);
       for (const [name, content] of Object.entries(drawn)) panels[name].draw(content);
-      text.textContent = words;
+      if (text.textContent !== words) text.textContent = words; // else it is read out again
     }
-    place.append(...(figure.layout || usual)({ choices, sliders, text }));
+    place.append(...(figure.layout || usual)({ choices: nodes, sliders, text }));
     update();
   }
 
@@ -282,7 +295,7 @@ var Figures = (() => {
 
   return {
     define: (name, make) => (makers[name] = make),
-    html, svg, box, button, cell, mark, percent, signed, fixed, range, numbers, along, exponent,
+    html, svg, box, button, cell, legend, axes, mark, percent, signed, fixed, range, numbers, along, exponent,
     scale, contexts,
   };
 })();

@@ -121,10 +121,6 @@ var Theory = (() => {
     return 1 / common + (1 - rawRate(size) / common) / residualRate(contexts, size);
   }
 
-  /* The same if pathways did not grow while the common one learns. */
-  const timeWithoutHeadStart = (contexts, size) =>
-    1 / commonRate(contexts) + 1 / residualRate(contexts, size);
-
   function choose(n, k) {
     if (k < 0) return 0;
     let ways = 1;
@@ -178,7 +174,7 @@ var Theory = (() => {
   return {
     deepMode, modeTime, expectedStart, depthTimes, integrate, layerWeights, layerEnd, pathwayRace,
     crossover, xorLoss, xorHalfTime, relativeError, commonRate, rawRate, residualRate,
-    learningTime, timeWithoutHeadStart, choose, patternOf, forbiddenPart, rowSizes, weightsOf,
+    learningTime, choose, patternOf, forbiddenPart, rowSizes, weightsOf,
     driveOf,
   };
 })();

@@ -1,0 +1,247 @@
+"use strict";
+
+/* The laboratory: make a task, guess, watch. */
+Figures.define("laboratory", (_, ui) => {
+  const { html, box, button, exponent } = Figures;
+  const { PRESETS, RATES, colour, fold, groupsOf, isXor, small } = Laboratory;
+  const KEYS = ["contexts", "items", "margin", "rule", "loss", "hidden", "scale", "rate", "steps",
+    "turn"];
+  const RULES = ["gradient descent", "momentum", "Adam", "Muon"];
+  const LOSSES = ["squared loss", "logistic loss"];
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const screen = Laboratory.screen(ui.text);
+  let chosen = Laboratory.fromAddress(location.hash);
+  let [shownBlocks, shownGatings, guess, seed, run, earlier] = [null, null, null, 1, null, []];
+
+  /* ---- Make a task ---- */
+
+  const presets = Object.entries(PRESETS).map(([task, [name]]) =>
+    button(name, () => take(Laboratory.preset(task)), { "data-task": task }));
+  const surprise = button("surprise me", () => take(Laboratory.surprise()));
+  const [about, thumbnails, tiles] = [html("p"), box("thumbnails"), box("tiles")];
+  const [margin, drawing] = [box("controls"), fold("Draw your own")];
+  const placeOf = (b) => (b ? `in context ${b}` : "in every context");
+
+  function showTask() {
+    const address = Laboratory.toAddress(chosen);
+    presets.forEach((node) =>
+      node.setAttribute("aria-pressed", address === `#task=${node.dataset.task}`));
+    about.textContent = Laboratory.describe(chosen);
+    [margin.hidden, drawing.hidden] = [!isXor(chosen), isXor(chosen)];
+    thumbnails.replaceChildren(...chosen.blocks.map(([, rows], b) =>
+      html("div", {}, Laboratory.squares(rows, 5, 0.6), small(placeOf(b)))));
+    if (shownBlocks === chosen.blocks) return; // what has the focus is not built anew
+    shownBlocks = chosen.blocks;
+    tiles.replaceChildren(...chosen.blocks.map((_block, b) => tileOf(b)));
+  }
+  function tileOf(b) {
+    return Laboratory.tile(chosen.blocks[b], placeOf(b), (block, anew) => {
+      chosen.blocks[b] = block;
+      if (anew) {
+        tiles.children[b].replaceWith(tileOf(b));
+        tiles.children[b].querySelector("select").focus();
+      }
+      changed();
+    });
+  }
+
+  /* ---- Guess ---- */
+
+  const bets = html("fieldset", { class: "laboratory-bets" });
+  function showGatings() {
+    const made = Laboratory.gatings(chosen);
+    const now = JSON.stringify(made.map(({ sets }) => sets));
+    if (now === shownGatings) return;
+    [shownGatings, guess] = [now, null];
+    bets.replaceChildren(html("legend", {}, "Which gated network will learn like it?"),
+      ...made.map(({ key, sets, name, k }) => {
+        const input = html("input", { type: "radio", name: "laboratory-guess" });
+        input.addEventListener("change", () => {
+          guess = key;
+          showSettings();
+        });
+        const linear = k === groupsOf(chosen) ? " (a linear network)" : "";
+        return html("label", { class: colour(k, chosen) }, input,
+          Laboratory.gating(sets, groupsOf(chosen)), html("span", {}, name + linear));
+      }));
+  }
+  const go = button("", () => train(), { class: "interactive-button laboratory-go" });
+  const again = button("train again from another start", () => {
+    seed += 1;
+    train();
+  });
+  const [badge, settings] = [html("strong"), html("summary")];
+  function showSettings() {
+    const { blocks, rule, loss, hidden, turn } = chosen;
+    const nothing = !isXor(chosen) && !blocks.flat(3).some((value) => value > 0);
+    go.disabled = again.disabled = nothing;
+    go.textContent = nothing ? "Draw something first" : guess ? "Train" : "Train without a guess";
+    settings.textContent = [RULES[rule], LOSSES[loss], `${hidden} neurons`].join(" · ");
+    badge.textContent = [rule && RULES[rule], loss && LOSSES[loss], turn && "shifted preferences"]
+      .filter(Boolean).join(", ");
+  }
+
+  /* ---- What is chosen: by presets and addresses, or one by one ---- */
+
+  function take(next) {
+    chosen = next;
+    changed();
+    ui.set(Object.fromEntries(KEYS.map((key) => [key, chosen[key]])));
+  }
+  function changed() {
+    stop();
+    showTask();
+    showGatings();
+    showSettings();
+    screen.node.hidden = true;
+    try {
+      history.replaceState(null, "", Laboratory.toAddress(chosen));
+    } catch { /* an address is a convenience */ }
+  }
+  function draw(values) {
+    const next = { ...chosen, ...values };
+    const same = (...keys) => keys.every((key) => next[key] === chosen[key]);
+    if (!shownBlocks || !same(...KEYS)) {
+      if (!same("rule")) next.rate = RATES[next.rule];
+      take(same("contexts", "items") ? next : Laboratory.fill(next, next.blocks));
+    }
+    return { text: ui.text.textContent };
+  }
+  window.addEventListener("hashchange", () => {
+    take(Laboratory.fromAddress(location.hash));
+    about.parentNode.scrollIntoView();
+  });
+
+  /* ---- Train: in a worker, or in slices of time where workers are refused ---- */
+
+  function stop() {
+    run?.worker?.terminate();
+    if (run) run.over = true;
+    run = null;
+  }
+  function train() {
+    const address = Laboratory.toAddress(chosen);
+    if (run?.finished) earlier.push(screen.curveOf(run.frames));
+    if (run?.address !== address) earlier = [];
+    stop();
+    run = { address, chosen, guess, earlier, job: Laboratory.job(chosen, seed),
+      gatings: Laboratory.gatings(chosen), frames: [], curves: {}, at: 0 };
+    screen.node.hidden = false;
+    ui.text.textContent = "It begins.";
+    compute(run);
+    play(!still.matches);
+    screen.node.scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
+  }
+  function receive(started, part) {
+    if (part.kind === "frame") started.frames.push(part);
+    else if (part.kind === "gated") started.curves[part.key] = part.curve;
+    else started[part.kind] = part; // start, complete
+  }
+  function inSlices(started) {
+    const parts = makeEngine().run(started.job);
+    (function slice() {
+      for (const end = performance.now() + 20; performance.now() < end && !started.over;) {
+        const { value, done } = parts.next();
+        if (done) return;
+        receive(started, value);
+      }
+      if (!started.over) setTimeout(slice);
+    })();
+  }
+  function compute(started) {
+    const source = `${makeRules} ${makeNetworks} ${makeEngine}
+      onmessage = ({ data }) => { for (const part of makeEngine().run(data)) postMessage(part); };`;
+    try {
+      const file = new Blob([source], { type: "text/javascript" });
+      started.worker = new Worker(URL.createObjectURL(file));
+      started.worker.onmessage = ({ data }) => receive(started, data);
+      started.worker.onerror = () => started.start || inSlices(started);
+      started.worker.postMessage(started.job);
+    } catch {
+      inSlices(started);
+    }
+  }
+
+  /* ---- Watch ---- */
+
+  const isLast = ({ frames, at }) => at >= frames.length - 1;
+  function play(on) {
+    run.playing = on;
+    run.then = null;
+    if (!run.ticking) requestAnimationFrame((now) => tick(run, now));
+    run.ticking = true;
+  }
+  function tick(started, now) {
+    if (run !== started) return;
+    const last = started.frames.length - 1;
+    const passed = (now - (started.then ?? now)) / 1000;
+    screen.scrub.max = Math.max(0, last);
+    started.then = now;
+    if (still.matches && started.complete && !started.finished) started.at = last;
+    if (started.playing) { // slower at first; ten seconds in all
+      started.at = Math.max(0, Math.min(last, started.at + passed * (8 + started.at / 6)));
+    }
+    if (started.complete && isLast(started)) {
+      started.finished = true;
+      started.playing = false;
+    }
+    const shown = `${Math.floor(started.at)} ${started.finished} ${started.playing}`;
+    if (last >= 0 && shown !== started.shown && (started.complete || !still.matches)) {
+      started.shown = shown;
+      screen.show(started);
+    }
+    started.ticking = started.playing || !started.finished;
+    if (started.ticking) requestAnimationFrame((then) => tick(started, then));
+  }
+  screen.player.addEventListener("click", () => {
+    if (!run.playing && run.finished && isLast(run)) run.at = 0;
+    play(!run.playing);
+  });
+  screen.scrub.addEventListener("input", () => {
+    run.at = Number(screen.scrub.value);
+    play(false);
+  });
+
+  const step = (number, title, ...children) => html("section", {},
+    html("h2", {}, html("b", {}, number), title), ...children);
+
+  return {
+    choices: {
+      rule: { label: "rule:", names: RULES, value: chosen.rule },
+      loss: { label: "loss:", names: LOSSES, value: chosen.loss },
+      turn: { label: "initial preferences:", names: ["as drawn", "shifted to the next context"],
+        value: chosen.turn },
+    },
+    sliders: {
+      contexts: { label: "contexts", min: 2, max: 5, value: chosen.contexts },
+      items: { label: "items", min: 4, max: 8, step: 4, value: chosen.items },
+      margin: { label: "margin Δ", min: 0, max: 2, step: 0.1, value: chosen.margin },
+      hidden: { label: "hidden neurons H", min: 20, max: 700, step: 4, value: chosen.hidden },
+      scale: { label: "initial scale σ", min: -9, max: -0.5, step: 0.05, value: chosen.scale,
+        show: exponent },
+      rate: { label: "learning rate", min: -4, max: 0, step: 0.01, value: chosen.rate,
+        show: (value) => `${Laboratory.power(value)}` },
+      steps: { label: "at most … steps", min: 500, max: 8001, value: chosen.steps },
+    },
+    layout({ choices, sliders }) {
+      screen.node.hidden = true;
+      margin.append(sliders.margin.node);
+      drawing.append(box("controls", sliders.contexts.node, sliders.items.node), tiles);
+      return [
+        step("1", "Make a task", html("div", { class: "interactive-buttons laboratory-presets" },
+          ...presets, surprise), about, thumbnails,
+          margin, drawing),
+        step("2", "Guess", html("p", {}, "A ReLU neuron is silent for some samples, and decides "
+          + "for which by itself. In a ", html("em", {}, "gated network"), " we decide beforehand; "
+          + "what remains is linear, so that its learning can be calculated. A row is a group of "
+          + "neurons, a column a context (or a sample of XOR); filled: active."),
+        bets, box("buttons", go, again, badge), html("details", { class: "hide" }, settings,
+          ...Object.values(choices), box("controls", sliders.hidden.node, sliders.scale.node,
+            sliders.rate.node, sliders.steps.node), button("as published: 700 neurons, 8001 steps",
+            () => take({ ...chosen, ...Laboratory.PUBLISHED })))),
+        screen.node,
+      ];
+    },
+    draw,
+  };
+});

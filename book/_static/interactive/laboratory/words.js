@@ -1,0 +1,87 @@
+"use strict";
+
+/* What the laboratory says of a run {chosen, guess, job, gatings, start, frames, curves}. */
+Object.assign(Laboratory, (() => {
+  const { isXor, groupsOf, called } = Laboratory;
+  const { percent } = Figures;
+
+  function describe({ margin, opposite, task }) {
+    if (task === "xor") {
+      return "Answer +1 if two inputs are equal, and −1 if they differ. A third input gives the "
+        + `answer away: it is +${margin} for the answer +1 and −${margin} for −1.`;
+    }
+    return "A robin, in water: can it swim? The network is told an item and a context. It answers "
+      + "with the item's properties: those that it has in every context, and those that it has in "
+      + `this one.${opposite ? " For every other context it answers with the opposite." : ""}`;
+  }
+
+  /* At a frame, while it learns. */
+  function story({ chosen, job: { every }, start: { floor }, frames }, { share, loss, step }) {
+    const [most, never] = [frames[0].loss, share.at(-1)];
+    const early = " The network still says next to nothing.";
+    if (step < 2 * every) {
+      return `The weights are small and random. Each neuron is active for some samples.${early}`;
+    }
+    if (loss < 0.02 * most) return "It is learned.";
+    if (isXor(chosen)) {
+      return share[1] + share[2] < 0.8 ? "Neurons turn: each grows towards something asked of it."
+        : share[1] > share[2] ? "Most of the weight is active for one sample."
+          : "Most of the weight is active for two samples: it reads the third input.";
+    }
+    if (loss > 0.9 * most && never < 0.7) return `Neurons turn.${early}`;
+    if (loss > 0.9 * most) {
+      return "Nearly all of the weight is never silent: neurons have turned to what all samples "
+        + `share.${early}`;
+    }
+    if (floor === null) {
+      return never < 0.5 ? "It learns. Most of the weight is silent in some context by now."
+        : "It learns, and most of the weight is never silent: this loss hardly asks for more.";
+    }
+    if (loss > 1.3 * floor) {
+      return "In stages it learns what a linear network can learn, down to the dotted line. "
+        + "Meanwhile neurons begin to fall silent.";
+    }
+    return "What is left can only be learned by neurons that are silent in some contexts. Most "
+      + `fall silent where they were weakest at the start${chosen.turn ? "." : ": the diagonal."}`;
+  }
+
+  const SPEEDS = { 2: "Adam moves every weight", 3: "Muon moves every direction" };
+
+  /* At the end: gated networks by how far their losses are from the ReLU network's, and words.
+     What is hardly farther than the closest is as good. */
+  function judge({ chosen, guess, job: { every }, gatings, frames, curves }) {
+    const { share, broken } = frames.at(-1);
+    const losses = frames.filter(({ step }) => step % every === 0).map(({ loss }) => loss);
+    const results = gatings.map((one) => ({ ...one, mine: one.key === guess,
+      error: Theory.relativeError(curves[one.key].slice(0, losses.length), losses) }));
+    results.sort((a, b) => a.error - b.error);
+    const [{ error }] = results;
+    const equal = results.filter((one) => one.error < 1.3 * error + 0.01);
+    const names = equal.map(({ name }) => `“${name}”`).join(" and ");
+    const mine = results.find((one) => one.mine);
+    const linear = equal.some(({ k }) => k === groupsOf(chosen)) && !isXor(chosen);
+    const fullest = share.indexOf(Math.max(...share));
+    const words = broken ? ["The loss explodes: the learning rate is too large."] : [
+      !mine ? "" : !equal.includes(mine) ? `Not “${mine.name}”.`
+        : equal.length > 1 ? "Your guess is as good as any other." : "You guessed it.",
+      linear ? "All learn alike: a linear network is enough here, and nobody has to fall silent."
+        : equal.length > 1 ? `${names} learn almost alike.`
+          : `${error > 0.1 ? "The closest is" : "It learns like"} ${names}: the losses differ by `
+            + `${percent(error)}.`,
+      SPEEDS[chosen.rule] && `${SPEEDS[chosen.rule]} at one speed: no group has a head start.`,
+      `${percent(share[fullest])} of the weight ends up ${called(fullest, chosen)}`
+        + `${equal.some(({ k }) => k === fullest) ? "." : ": curve and neurons disagree."}`,
+    ];
+    return { results, words: words.filter(Boolean).join(" ") };
+  }
+
+  /* How often the forecasts of gates are right, over all the weight. */
+  function score({ right, chance, partly, share }) {
+    if (partly < 0.02) return "";
+    return ` Of all the weight that is silent somewhere, ${percent(right)} is silent just where it `
+      + `was forecast, its number of contexts given; by chance it would be ${percent(chance)}. `
+      + `${percent(share.at(-1))} of the weight is never silent.`;
+  }
+
+  return { describe, story, judge, score };
+})());

@@ -1,0 +1,379 @@
+"""The laboratory trains as the package does, and what its page says of its tasks is true."""
+
+import json
+from itertools import product
+
+import jax
+import numpy as np
+import optax
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from py_mini_racer import MiniRacer
+
+import mdsgdln as md
+from mdsgdln_book import interactive
+from mdsgdln_book.experiments import letting_go
+
+RULES = {  # with learning rates at which 100 steps learn something
+    "descent": (optax.sgd, 0.1),
+    "momentum": (lambda rate: optax.sgd(rate, momentum=0.9), 0.01),
+    "adam": (optax.adam, 0.003),
+    "muon": (optax.contrib.muon, 0.01),
+}
+STEPS, HIDDEN = 100, 40
+
+
+LOSSES = {"squared": md.squared_error, "logistic": md.logistic}
+TASKS = {  # with their number of groups
+    "structures": (md.tasks.contextual(3, 8, ["tree", "ring", "cross"]), 3),
+    "apart": (md.tasks.contextual(4, 4, common=np.zeros((7, 4))), 4),
+    "xor": (md.tasks.xor(0.4), 4),
+}
+SCRIPT = """
+const list = (rows) => Float64Array.from(rows.flat());
+const across = (rows) => list(rows[0].map((_, h) => rows.map((row) => row[h])));
+const pair = ([first, second]) => [list(first), across(second)];
+const rowsOf = (values, count) => Engine.parts(values, count).map((row) => [...row]);
+const lossesOf = (task, network, settings) =>
+  [...Engine.train(task, network, settings)].map(({ loss }) => loss);
+const Called = {
+  relu(given, weights, settings) {
+    const task = Engine.prepare(given, settings);
+    const network = Engine.reluNetwork(task, pair(weights));
+    const losses = lossesOf(task, network, settings);
+    return { losses, activity: rowsOf(network.A, weights[0].length), outputs: task.K };
+  },
+  gated(given, sets, weights, settings, condensed) {
+    const task = Engine.prepare(given, settings);
+    const reduce = (held, n) => (condensed ? Engine.condensed(held, n) : held);
+    const held = weights.map((each) => reduce(pair(each), each[0].length));
+    const pathways = Engine.pathwaysOf(task, sets, settings);
+    return lossesOf(task, Engine.gatedNetwork(task, pathways, held), settings);
+  },
+  preferences(given, weights, turned) {
+    const task = Engine.prepare(given, { rule: "adam" });
+    const [into, out] = pair(weights).map((values) => Engine.parts(values, weights[0].length));
+    const neurons = into.map((w, h) => [w, out[h]]);
+    if (turned) Engine.turn(task, neurons);
+    return { pi: Engine.preferences(task, neurons).map(({ pi }) => [...pi]),
+      weights: [0, 1].map((side) => neurons.map((neuron) => [...neuron[side]])) };
+  },
+  census(given, weights) {
+    const task = Engine.prepare(given, { rule: "adam" });
+    const network = Engine.reluNetwork(task, pair(weights));
+    network.outputs(new Float64Array(task.Y.length));
+    const H = weights[0].length;
+    const [into, out] = pair(weights).map((values) => Engine.parts(values, H));
+    const neurons = into.map((w, h) => [w, out[h]]);
+    const initial = Engine.preferences(task, neurons);
+    return Engine.census(task, neurons, Engine.parts(network.A, H), initial);
+  },
+  floor: (given) => Engine.linearFloor(Engine.prepare(given, { rule: "adam" })),
+  normals: (seed, count) => [...Engine.normals(seed)(count, 2)],
+  presets: () => Object.keys(Laboratory.PRESETS),
+  task: (hash) => Laboratory.samples(Laboratory.fromAddress(hash)),
+  again: (hash) => Laboratory.toAddress(Laboratory.fromAddress(hash)),
+  program: (hash) => Laboratory.program(Laboratory.fromAddress(hash)),
+  gatings: (hash) => Laboratory.gatings(Laboratory.fromAddress(hash)),
+  run(hash, seed) {
+    const job = Laboratory.job(Laboratory.fromAddress(hash), seed);
+    const [frames, curves] = [[], {}];
+    for (const part of makeEngine().run(job)) {
+      if (part.kind === "frame") frames.push(part);
+      if (part.kind === "gated") curves[part.key] = part.curve;
+    }
+    const last = frames.at(-1);
+    const every = frames.filter(({ step }) => step % job.every === 0);
+    return { loss: every.map(({ loss }) => loss), curves, last, every: job.every };
+  },
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def call():
+    """A function that calls one of those above."""
+    racer = MiniRacer()
+    for name in ("rules", "networks", "engine", "tasks"):
+        racer.eval((interactive.SCRIPTS / f"laboratory/{name}.js").read_text(encoding="utf8"))
+    racer.eval("var Engine = { ...makeRules(), ...makeNetworks(), ...makeEngine() };")
+    racer.eval(f"{SCRIPT} var Shown = Called;")
+
+    def called(name, *arguments):
+        text = json.dumps(arguments, default=lambda array: np.asarray(array).tolist())
+        return json.loads(racer.eval(f"JSON.stringify(Shown.{name}(...{text}))"))
+
+    return called
+
+
+def given(task, groups):
+    """The task as the engine takes it."""
+    return {"groups": groups, "inputs": task.inputs.T, "targets": task.targets.T}
+
+
+def settings(rule, loss="squared", sigma=1.0, **more):
+    """Settings of the engine; with so large a σ nothing is reduced."""
+    return {"rule": rule, "loss": loss, "rate": RULES[rule][1], "sigma": sigma} | {
+        "steps": STEPS,
+        **more,
+    }
+
+
+def target(task, loss):
+    """The task with targets that the loss allows."""
+    fits = loss == "squared" or np.min(task.targets) >= 0
+    return task if fits else md.Task(task.inputs, (task.targets + 1) / 2)
+
+
+def started(task, scale=0.05):
+    network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    return network, network.init(jax.random.key(1), scale)
+
+
+def trained(network, weights, task, rule, loss):
+    make, rate = RULES[rule]
+    return md.train(network, weights, task, rate, STEPS, optimiser=make, loss=LOSSES[loss])
+
+
+EVERY = [("structures", rule, loss) for rule, loss in product(RULES, LOSSES)]
+OTHERS = [("apart", "descent", "squared"), ("xor", "adam", "logistic"), ("xor", "muon", "squared")]
+
+
+@pytest.mark.parametrize(("name", "rule", "loss"), EVERY + OTHERS)
+def test_losses_and_gates(call, name, rule, loss):
+    task, groups = TASKS[name]
+    task = target(task, loss)
+    network, weights = started(task)
+    run = trained(network, weights, task, rule, loss)
+    one_more = settings(rule, loss, steps=STEPS + 1)  # so that it looks at the last weights
+    found = call("relu", given(task, groups), weights, one_more)
+    assert_allclose(found["losses"][:STEPS], run.losses, rtol=1e-10)
+    assert run.losses[-1] < 0.95 * run.losses[0]
+    responses = np.asarray(run.weights[0] @ task.inputs)
+    assert_allclose(found["activity"], np.maximum(responses, 0), atol=1e-10)
+    clear = np.abs(responses) > 1e-9
+    assert_array_equal((np.array(found["activity"]) > 0)[clear], (responses > 0)[clear])
+
+
+SETS = {  # of a gating: groups in which its pathways are active; and the package's network
+    "structures": (
+        [[0, 1, 2], [0, 1], [0, 2], [1, 2]],
+        lambda task: md.networks.contextual_pathways(task, 3, 2, 75),
+    ),
+    "xor": (
+        [[0, 1], [2, 3]],
+        lambda task: md.pathways(task, np.array([[1, 1, 0, 0], [0, 0, 1, 1]]), 75),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "rule", "loss"), EVERY + OTHERS[1:])
+def test_gated_networks(call, name, rule, loss):
+    """Pathways with all their neurons, and those of fewer that stand for them."""
+    (task, groups), (sets, make) = TASKS[name], SETS[name]
+    task = target(task, loss)
+    network = make(task)
+    weights = network.init(jax.random.key(2), 0.05)
+    pairs = [[weights[path[:2]], weights[path[1:]]] for path in network.graph.paths]
+    run = trained(network, weights, task, rule, loss)
+    how = settings(rule, loss, common=name != "xor", hidden=75)
+    for condensed in (False, True)[: 1 + (rule != "adam")]:
+        found = call("gated", given(task, groups), sets, pairs, how, condensed)
+        assert_allclose(found, run.losses, rtol=1e-10, atol=1e-12)  # Muon ends in rounding
+
+
+def span(vectors):
+    """An orthonormal basis by Gram and Schmidt, (rows, rank)."""
+    found = np.zeros((vectors.shape[0], 0))
+    for vector in vectors.T:
+        rest = vector - found @ (found.T @ vector)
+        rest -= found @ (found.T @ rest)
+        if np.linalg.norm(rest) > 1e-9:
+            found = np.column_stack([found, rest / np.linalg.norm(rest)])
+    return found
+
+
+@pytest.mark.parametrize("rule", ["descent", "momentum", "muon"])
+def test_targets_in_the_space_that_they_span(call, rule):
+    """At σ ≤ 10⁻⁵ no output weights lie beside it. They would change the loss by 10⁻⁶ at most."""
+    task = TASKS["structures"][0]
+    network, (first, second) = started(task, 1e-5)
+    basis = span(np.asarray(task.targets))
+    inside = basis.T @ np.asarray(second)
+    runs = [
+        trained(network, [first, each], task, rule, "squared").losses
+        for each in (basis @ inside, second)
+    ]
+    found = call("relu", given(task, 3), [first, inside], settings(rule, sigma=1e-5))
+    assert found["outputs"] == basis.shape[1] < len(basis)
+    assert_allclose(found["losses"], runs[0], rtol=1e-10)
+    assert_allclose(runs[1], runs[0], rtol=1e-6)
+
+
+# What is said of neurons -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "contexts", "items"), [("structures", 3, 8), ("apart", 4, 4)])
+def test_preferences_and_shares(call, name, contexts, items):
+    task, numbers = TASKS[name][0], np.repeat(np.arange(contexts), items)
+    network, weights = started(task)
+    expected = md.theory.context_preference(network, weights, task, numbers)
+    found = call("preferences", given(task, contexts), weights, False)
+    assert_allclose(found["pi"], expected, atol=1e-10)
+    turned = call("preferences", given(task, contexts), weights, True)
+    first, second = letting_go.turned(weights, task, numbers, np.ones(HIDDEN, int))
+    assert_allclose(turned["weights"][0], first, atol=1e-10)
+    assert_allclose(np.transpose(turned["weights"][1]), second, atol=1e-10)
+    if name == "apart":
+        assert_allclose(turned["pi"], np.roll(expected, 1, axis=1), atol=1e-10)
+
+    off, mass = letting_go.let_go(weights, task, contexts)
+    census = call("census", given(task, contexts), weights)
+    assert_array_equal(census["on"], ~off)
+    assert_allclose(census["share"], letting_go.shares(off, mass), atol=1e-10)
+    assert_allclose(census["right"], letting_go.recovered(expected, off, mass), atol=1e-10)
+    fit = np.asarray(task.targets) @ np.linalg.pinv(task.inputs) @ np.asarray(task.inputs)
+    left = np.sum((np.asarray(task.targets) - fit) ** 2) / 2 / task.num_samples
+    assert_allclose(call("floor", given(task, contexts)), left, atol=1e-10)
+
+
+def test_random_weights(call):
+    drawn = np.array(call("normals", 7, 20000)) / 2
+    assert abs(drawn.mean()) < 0.02 and abs(drawn.std() - 1) < 0.02
+    assert abs(np.mean(drawn**4) - 3) < 0.2 and abs(np.mean(drawn[1:] * drawn[:-1])) < 0.02
+    assert call("normals", 8, 3) != call("normals", 7, 3)
+
+
+# Tasks, addresses and programs -------------------------------------------------------------------
+
+
+def elsewhere(task, contexts, rows):
+    """The equivalence: what is asked in a context, and its opposite in every other."""
+    targets = np.array(task.targets).reshape(-1, rows, contexts, task.num_samples // contexts)
+    for own, block in enumerate(targets[1:]):
+        block[:, np.arange(contexts) != own] = 1 - block[:, [own]]
+    return md.Task(task.inputs, targets.reshape(np.shape(task.targets)))
+
+
+trees = md.tasks.contextual(3, 8)
+PRESETS = {
+    "trees": trees,
+    "structures": TASKS["structures"][0],
+    "two": md.tasks.contextual(2, 8),
+    "four": md.tasks.contextual(4, 8),
+    "apart": md.tasks.contextual(3, 8, common=np.zeros((15, 8))),
+    "equivalence": elsewhere(trees, 3, 15),
+    "xor": md.tasks.xor(0.4),
+    "adam": trees,
+    "logistic": trees,
+}
+DRAWN = "blocks=empty." + ".".join(["f0f0" + "0" * 4 * k + "000f" for k in range(3)])
+ADDRESSES = [
+    *(f"#task={name}" for name in PRESETS),
+    "#task=trees&contexts=5&items=4&hidden=40&steps=600&turn=1&scale=0.001&rate=0.3&rule=adam",
+    "#task=xor&margin=0.8&loss=logistic",
+    f"#task=trees&items=4&{DRAWN}",
+]
+
+
+def test_presets_are_the_packages_tasks(call):
+    assert call("presets") == list(PRESETS)
+    for name, task in PRESETS.items():
+        found = call("task", f"#task={name}")
+        assert_allclose(np.transpose(found["inputs"]), task.inputs)
+        assert_allclose(np.transpose(found["targets"]), task.targets)
+    drawn = np.array(call("task", f"#task=trees&items=4&{DRAWN}")["targets"])
+    assert drawn[0, 7:].tolist() == [1, *[0] * 8] and drawn[3, 8] == 1
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_addresses_hold_the_task(call, address):
+    again = call("again", address)
+    assert call("again", again) == again and call("task", again) == call("task", address)
+    assert set(address[1:].split("&")) == set(again[1:].split("&"))
+
+
+def test_nonsense_in_an_address_is_left_out(call):
+    wrong = "#task=x&contexts=99&items=7&rule=constructor&scale=-3&rate=a&blocks=zz.tree.valueOf"
+    assert call("again", wrong).startswith("#task=trees&contexts=5")
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_programs_run(call, address, capsys):
+    """And their task is the laboratory's."""
+    program = call("program", address).replace("2000", "200").replace("hidden", "20")
+    held: dict = {}
+    exec(compile(program, address, "exec"), held)
+    found = call("task", address)
+    assert_allclose(held["task"].targets, np.transpose(found["targets"]), atol=1e-4)
+    assert capsys.readouterr().out.count("[") == 2
+
+
+# What the page says ------------------------------------------------------------------------------
+
+
+def outcome(call, address, seed=1):
+    """How far each gated network's losses are from the ReLU network's; shares of the weight."""
+    run = call("run", address, seed)
+    loss = np.array(run["loss"])
+    errors = {
+        int(k): np.sum(np.abs(np.array(curve)[: len(loss)] - loss)) / np.sum(loss)
+        for k, curve in run["curves"].items()
+    }
+    return errors, np.array(run["last"]["share"]), run
+
+
+def closest(errors):
+    return min(errors, key=errors.get)
+
+
+def test_three_trees_are_learned_by_neurons_silent_in_one_context(call):
+    for seed in (1, 2):
+        errors, share, run = outcome(call, "#task=trees", seed)
+        assert closest(errors) == share.argmax() == 2 and errors[2] < 0.1 < errors[1]
+        assert run["last"]["right"] > 0.8 and run["last"]["chance"] < 0.34
+
+
+def test_two_contexts_are_learned_by_neurons_active_in_one(call):
+    errors, share, _ = outcome(call, "#task=two")
+    assert closest(errors) == share.argmax() == 1 and errors[1] < 0.1
+
+
+def test_a_linear_network_is_enough_without_contexts(call):
+    errors, share, _ = outcome(call, "#task=trees&blocks=tree.empty.empty.empty")
+    assert np.ptp(list(errors.values())) < 0.01 and share[3] > 0.9
+
+
+def test_curve_and_neurons_disagree_with_nothing_in_common(call):
+    errors, share, _ = outcome(call, "#task=apart")
+    assert closest(errors) == 1 and share[2] > 0.8
+    errors, share, _ = outcome(call, "#task=apart&scale=1e-7")
+    assert closest(errors) == 2 and share[2] > 0.8
+
+
+def test_shifted_preferences_move_the_gates(call):
+    """Forecasts from the shifted weights are right as often as before."""
+    _, share, run = outcome(call, "#task=trees&turn=1")
+    assert share[2] > 0.8 and run["last"]["right"] > 0.8
+
+
+def test_xor_is_learned_otherwise_above_the_crossover(call):
+    for seed in (1, 2):
+        below, above = (outcome(call, f"#task=xor&margin={m}", seed)[0] for m in (0.8, 0.9))
+        assert closest(below) == 1 and closest(above) == 2
+
+
+def test_under_adam_neurons_active_in_one_context_catch_up(call):
+    """Steps until half of what a linear network leaves is learned."""
+    floor = call("floor", given(trees, 3)) / 2
+    for address, ratio in (("#task=trees", (1.5, 2)), ("#task=adam&rate=0.0005", (0.8, 1.2))):
+        run = call("run", address, 1)
+        one, two = (np.argmax(np.array(run["curves"][k]) < floor) for k in "12")
+        assert ratio[0] < one / two < ratio[1], (address, one, two)
+
+
+def test_with_a_logistic_loss_most_neurons_need_not_fall_silent(call):
+    errors, share, _ = outcome(call, "#task=logistic")
+    assert np.ptp(list(errors.values())) < 0.01 and share[3] > 0.5
+    errors, share, _ = outcome(call, "#task=equivalence&loss=logistic&rate=0.2")
+    assert errors[3] > 0.5 and share[3] < 0.2

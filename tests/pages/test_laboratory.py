@@ -1,0 +1,236 @@
+"""The laboratory in a browser: every task to its end, by mouse, keyboard and address, offline."""
+
+import re
+
+import numpy as np
+import pytest
+from built import ROOT
+from test_pages import AXE, COLOURS, NARROW, RUN_AXE, SET_THEME, TOO_WIDE, UNFOLD
+
+REFUSED = "window.Worker = class { constructor() { throw new Error('refused'); } };"
+SAME_TASK = """hash => {
+  const parts = (text) => text.slice(1).split("&").sort().join();
+  return parts(location.hash) === parts(hash);
+}"""
+FROM_A_FILE = f"file://{ROOT}/book/laboratory.html"
+PRESETS = "trees structures two four apart equivalence xor adam logistic".split()
+
+
+class Laboratory:
+    """The page, and what one does and sees there."""
+
+    def __init__(self, page, address):
+        self.page, self.address = page, address
+        self.node = page.locator("[data-figure=laboratory]")
+
+    def open(self, task=""):
+        self.page.goto("about:blank")
+        self.page.goto(self.address + task)
+        self.node.locator(".laboratory-go").wait_for()
+        return self
+
+    def guess(self, number):
+        self.node.locator(".laboratory-bets input").nth(number).check()
+
+    def train(self):
+        """Train, and wait until all is said."""
+        self.node.locator(".laboratory-go").click()
+        self.node.locator(".laboratory-errors").wait_for(timeout=60_000)
+        return self.words
+
+    @property
+    def words(self):
+        return self.node.locator(".interactive-result").inner_text().replace("\xa0", " ")
+
+    @property
+    def hash(self):
+        return self.page.evaluate("location.hash")
+
+    def fold(self, words):
+        self.node.locator("summary", has_text=words).click()
+
+    def cell(self, block, row, item):
+        return (
+            self.node.locator(".laboratory-cells").nth(block).locator(f"[data-at='{row} {item}']")
+        )
+
+    def pressed(self):
+        return self.node.locator("[aria-pressed=true]").all_inner_texts()
+
+
+@pytest.fixture
+def laboratory(page, address):
+    page.emulate_media(reduced_motion="reduce")
+    yield Laboratory(page, f"{address}/book/laboratory.html")
+    assert not [text for text in page.problems if re.search("script error|interactive", text)]
+
+
+@pytest.mark.parametrize("task", PRESETS)
+def test_every_task_to_its_end(laboratory, task):
+    """All gatings are judged, the guess is answered, and nothing is drawn that is no number."""
+    laboratory.open(f"#task={task}")
+    assert len(laboratory.pressed()) == 1
+    laboratory.guess(0)
+    words = laboratory.train()
+    assert re.match("You guessed it|Your guess is as good|Not “", words) and "%" in words
+    bets = laboratory.node.locator(".laboratory-bets label").count()
+    assert laboratory.node.locator(".laboratory-errors i").count() == bets
+    assert laboratory.node.locator("svg .line.dash").count() >= bets
+    shown = laboratory.node.inner_html()
+    assert "NaN" not in shown and "undefined" not in shown
+    cards = laboratory.node.locator(".interactive-card:visible").count()
+    assert cards == (0 if task == "xor" else 6)
+
+
+def test_what_is_said_of_three_trees(laboratory):
+    laboratory.open("#task=trees").guess(1)
+    words = laboratory.train()
+    assert words.startswith("You guessed it. It learns like “silent in one context”")
+    laboratory.guess(2)  # afterwards: the result stays
+    assert laboratory.words == words
+
+
+def test_without_workers(laboratory):
+    """In slices of time, the same losses."""
+    laboratory.open("#task=xor")
+    label = ".interactive-two svg[role=img] >> nth=0"
+    laboratory.train()
+    expected = laboratory.node.locator(label).get_attribute("aria-label")
+    laboratory.page.add_init_script(REFUSED)
+    laboratory.open("#task=xor").train()
+    assert laboratory.node.locator(label).get_attribute("aria-label") == expected
+
+
+def test_with_motion_curves_come_at_the_end(laboratory, page):
+    page.emulate_media(reduced_motion="no-preference")
+    laboratory.open("#task=xor")
+    laboratory.node.locator(".laboratory-go").click()
+    player = laboratory.node.locator(".laboratory-player button")
+    page.wait_for_function("document.querySelector('.laboratory-player input').value > 9")
+    assert laboratory.node.locator("svg .line.dash").count() == 0
+    player.press("Enter")
+    before = laboratory.node.locator("output", has_text="step").inner_text()
+    page.wait_for_timeout(300)
+    assert laboratory.node.locator("output", has_text="step").inner_text() == before
+    laboratory.node.locator("[aria-label='training step']").press("End")
+    laboratory.node.locator(".laboratory-errors").wait_for(timeout=30_000)
+    assert player.inner_text() == "replay"
+
+
+def test_by_keyboard_alone(laboratory, page):
+    """Arrow keys in a grid, which is one stop of the tabulator; what is used keeps the focus."""
+    laboratory.open()
+    focused = "() => document.activeElement.textContent"
+    page.locator("[data-task=two]").press("Enter")
+    assert page.evaluate(focused) == "two contexts" and laboratory.hash == "#task=two"
+    laboratory.node.locator("summary", has_text="Draw").press("Enter")
+    slider = laboratory.node.locator("[data-control=contexts]")
+    slider.press("ArrowRight")
+    assert slider.evaluate("node => node === document.activeElement")
+    assert "contexts=3" in laboratory.hash
+    laboratory.cell(1, 0, 0).press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    assert "in context 1, property 2, item 2: yes" == page.evaluate(
+        "document.activeElement.getAttribute('aria-label')"
+    )
+    page.keyboard.press("Space")
+    assert "item 2: no" in page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert "blocks=tree.f" in laboratory.hash and not laboratory.pressed()
+    laboratory.node.locator(".laboratory-bets input").first.press("Space")
+    page.keyboard.press("ArrowDown")
+    go = laboratory.node.locator(".laboratory-go")
+    assert go.inner_text() == "Train"
+    go.press("Enter")
+    laboratory.node.locator(".laboratory-errors").wait_for(timeout=60_000)
+
+
+def test_a_drawing_there_and_back(laboratory):
+    laboratory.open("#task=trees").fold("Draw your own")
+    laboratory.node.locator("[data-control=items]").press("ArrowLeft")
+    laboratory.node.get_by_label("structure in context 2").select_option("empty")
+    laboratory.cell(2, 3, 1).click()
+    there = laboratory.hash
+    label = laboratory.cell(2, 3, 1).get_attribute("aria-label")
+    laboratory.open(there).fold("Draw your own")
+    assert laboratory.hash == there
+    assert laboratory.cell(2, 3, 1).get_attribute("aria-label") == label
+    assert laboratory.node.get_by_label("structure in context 2").input_value() == "drawn"
+    laboratory.page.evaluate("location.hash = '#task=xor&margin=0.8'")
+    laboratory.page.wait_for_function(
+        "document.querySelector('[data-control=margin]').value === '0.8'"
+    )
+    assert laboratory.hash == "#task=xor&margin=0.8"
+
+
+def test_challenges_open_their_task(laboratory, page):
+    """They are folded below the laboratory, which then comes into view."""
+    laboratory.open().page.evaluate(UNFOLD)
+    links = page.locator("a[href^='laboratory.html#task=']")
+    assert links.count() == 9
+    for link in links.all():
+        link.click()
+        page.wait_for_function(SAME_TASK, arg=link.evaluate("a => a.hash"))
+        top = laboratory.node.locator("h2").first.bounding_box()["y"]
+        assert 0 <= top < 300
+
+
+def test_nothing_drawn_is_not_trained(laboratory):
+    laboratory.open("#task=trees&blocks=empty.empty.empty.empty")
+    assert laboratory.node.locator(".laboratory-go").is_disabled()
+
+
+def test_rule_and_loss(laboratory):
+    """Each rule has a rate of its own, and what is unusual is said beside the button."""
+    laboratory.open("#task=trees").fold("gradient descent")
+    laboratory.node.get_by_label("Muon").check()
+    laboratory.node.get_by_label("logistic loss").check()
+    assert laboratory.hash == "#task=trees&rate=0.01&rule=muon&loss=logistic"
+    assert laboratory.node.locator("strong", has_text="Muon, logistic loss").is_visible()
+    laboratory.page.locator("[data-task=trees]").click()
+    assert laboratory.hash == "#task=trees" and laboratory.node.get_by_label("descent").is_checked()
+
+
+def test_earlier_runs_stay_in_grey(laboratory):
+    laboratory.open("#task=xor").train()
+    laboratory.node.get_by_text("train again").click()
+    laboratory.node.locator("li", has_text="earlier runs").wait_for(timeout=30_000)
+    assert laboratory.node.locator("[data-series='earlier runs']").count() == 1
+
+
+@pytest.mark.parametrize("task", ["trees", "xor", "adam", "logistic"])
+def test_the_program_runs(laboratory, task, capsys):
+    laboratory.open(f"#task={task}").train()
+    program = laboratory.node.locator("pre").text_content()
+    held: dict = {}
+    exec(compile(program.replace("2000", "300"), task, "exec"), held)
+    assert np.isfinite(held["run"].losses).all() and capsys.readouterr().out
+
+
+def test_from_a_file_and_without_requests(laboratory, page):
+    """A file's page may start no worker by its address; from a text it may."""
+    laboratory.address = FROM_A_FILE
+    laboratory.open("#task=xor")
+    page.wait_for_load_state("networkidle")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    laboratory.train()
+    assert [url for url in asked if not url.startswith("blob:")] == []
+
+
+@pytest.mark.parametrize("task", ["four", "xor"])
+def test_a_run_is_accessible(laboratory, page, task):
+    laboratory.open(f"#task={task}").train()
+    page.evaluate(UNFOLD)
+    page.add_style_tag(content="*, *::before, *::after { transition: none !important; }")
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.wait_for_timeout(300)
+    found = page.evaluate(TOO_WIDE)
+    page.evaluate(AXE)
+    found += page.evaluate(RUN_AXE, [NARROW, False, []])
+    page.set_viewport_size({"width": 1280, "height": 900})
+    found += page.evaluate(RUN_AXE, [[*COLOURS, "color-contrast"], True, []])
+    for theme in ("light", "dark"):
+        page.evaluate(SET_THEME, theme)
+        page.wait_for_timeout(300)
+        found += [f"{theme}: {text}" for text in page.evaluate(RUN_AXE, [COLOURS, False, []])]
+    assert not found, "\n".join(found)

@@ -111,6 +111,12 @@ def execute_together(app, env, docnames: list[str]) -> None:
             raise
 
 
+def search_only_the_whole(app) -> None:
+    """Leave out the search index where a page is built alone and there is none to enter it in."""
+    if app.config.only_chapter and not (Path(app.outdir) / "searchindex.js").exists():
+        app.builder.search = False
+
+
 def read(env, page: str) -> NotebookNode | None:
     """A page as MyST-NB reads it, if it has code."""
     path = env.doc2path(page)
@@ -202,6 +208,7 @@ def setup(app) -> dict:
     FAILED.clear()
     hash_code_and_tags()
     app.add_config_value("only_chapter", "", rebuild="", types=[str])
+    app.connect("builder-inited", search_only_the_whole)
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-before-read-docs", execute_together)
     app.connect("source-read", choose_cache)

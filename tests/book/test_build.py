@@ -84,7 +84,8 @@ def edit(path, *changes):
 
 
 def test_chapters_are_executed_alone_or_together_and_when_they_failed_or_have_changed(project):
-    build(project, only="one")
+    code, messages = build(project, only="one")
+    assert code == 0, messages
     assert (project / "_build/html/one.html").exists() and begun(project) == [1, 0, 0, 0, 0]
 
     code, messages = build(project)

@@ -31,7 +31,7 @@ from mdsgdln_book import interactive
 
 assert places.BOOK == places.PACKAGE / "data" and list(places.RESULTS.glob("*.jsonl"))
 Claims("xor")
-interactive.place("race")
+interactive.place("timeline")
 for module in pkgutil.iter_modules(experiments.__path__, "mdsgdln_book.experiments."):
     import_module(module.name)
 assert not {"bs4", "jupytext", "myst_nb", "nbclient", "nbformat", "sphinx"} & set(sys.modules)
@@ -114,7 +114,7 @@ def files(folder, *patterns):
 
 def test_wheels_hold_their_package_and_no_other(wheels):
     book = ROOT / "book"
-    data = files(book, "claims.yml", "_static/interactive/*")
+    data = files(book, "claims.yml", "_static/interactive/*", "_static/interactive/laboratory/*")
     package = files(book, "mdsgdln_book/**/*.py", "mdsgdln_book/results/*.json*")
     assert len(data) > 5 and len(package) > 50
     assert contents(wheels["mdsgdln"]) == files(ROOT, "mdsgdln/**/*.py", "mdsgdln/py.typed")

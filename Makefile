@@ -1,10 +1,12 @@
 # make book   builds the book      make test   checks everything      CHAPTER=semantic   of one chapter
-# Both start from nothing but Python 3.11 to 3.14 and make.
+# Both start from nothing but Python 3.11 to 3.14 and make. CORES=4   by at most so many processes at once
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Where the Python beneath has gone, nothing is ready.
-READY := .venv/ready$(shell $(BIN)/python -c '' 2> /dev/null || rm -f .venv/ready .venv/requirements.txt)
+READY := .venv/ready
+# The Python that will run. Where the one beneath .venv has gone, nothing is ready.
+RUNS := $(shell $(BIN)/python -c '' 2> /dev/null && echo $(BIN)/python || \
+    { rm -f $(READY) .venv/requirements.txt && echo $(PYTHON); })
 LOCK := _build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 SITE := _build/html
@@ -21,19 +23,15 @@ export TF_CPP_MIN_LOG_LEVEL = 3
 export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
 # With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
 # The lock has a jaxlib that knows these flags for Python 3.11 only; later ones stop at the first of them.
-OLD := $(shell $(firstword $(wildcard $(BIN)/python) $(PYTHON)) -c 'import sys; print(sys.version_info < (3, 12))')
+OLD := $(shell $(RUNS) -c 'import sys; print(sys.version_info < (3, 12))')
 ifeq ($(OLD),True)
 export XLA_FLAGS += --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 endif
-# A process a core, of 2 GB each. What runs several reads this too.
-export CORES ?= $(shell $(firstword $(wildcard $(BIN)/python) $(PYTHON)) -c 'import os; \
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"); \
-    print(max(1, min(os.cpu_count() or 1, memory // 2**31)))')
 # pip says errors only, and does not ask whether it is outdated.
 export PIP_QUIET = 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: cores book test figure references tables reproduce bench pages pdf serve lab clean lock
+.PHONY: book test figure references tables reproduce bench pages pdf serve lab clean lock
 
 # Chapters are executed if something changed that they depend on: book/_ext/execution.py
 # With CHAPTER, its page as it lies in the book; other chapters are not executed.
@@ -47,9 +45,9 @@ ifndef CHAPTER
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln tests/jobs
-	$(BIN)/pytest -q -n $(CORES) --dist=loadgroup
+	$(BIN)/pytest -q -n auto --dist=loadgroup
 endif
-	$(BIN)/pytest -q -n $(CORES) --dist=loadfile $(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)
+	$(BIN)/pytest -q -n auto --dist=loadfile $(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)
 
 # One figure, drawn anew, with its numbers as CSV: make figure NAME=mhs-4, or fig-xor-cells
 figure: $(READY)
@@ -80,7 +78,7 @@ endif
 
 # Every page of the built site in the system's Chromium or Chrome, the network cut off.
 pages: $(READY) .venv/browser-ready
-	$(BIN)/pytest -q -n $(CORES) tests/pages
+	$(BIN)/pytest -q -n auto tests/pages
 
 # The book as one PDF, by the system's Chromium or Chrome.
 pdf: $(READY) .venv/browser-ready
@@ -93,10 +91,6 @@ lab: $(READY)
 	$(BIN)/jupytext-config --settings-file .venv/share/jupyter/lab/settings/overrides.json \
 	    set-default-viewer markdown myst
 	$(BIN)/jupyter lab book
-
-# How many processes at once.
-cores:
-	@echo $(CORES)
 
 clean:
 	rm -rf _build

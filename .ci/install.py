@@ -38,7 +38,7 @@ def install_all() -> None:
     if not (COPY.exists() and COPY.read_bytes() == LOCK.read_bytes()):
         print("Installing into .venv what the book needs; once, up to two minutes.", flush=True)
         COPY.unlink(missing_ok=True)
-        venv.create(VENV, clear=True, with_pip=True)
+        venv.create(VENV, clear=True, symlinks=os.name != "nt", with_pip=True)  # as python -m venv
         if not shutil.which("uv"):
             pip = PYTHON, "-m", "pip", "install"
             quietly(*pip, "--require-hashes", "--no-deps", "-r", ".ci/uv.txt")

@@ -26,6 +26,16 @@ NOT_COMPARED = (
 )
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """Tell `-n auto` how many processes; where the book is not, pytest-xdist decides."""
+    try:
+        from _ext.cores import cores
+    except ModuleNotFoundError:
+        return None
+    return cores()
+
+
 def pytest_collectstart(collector):
     """Tell nbval's notebooks what not to compare; the size of a figure is no result."""
     if hasattr(collector, "skip_compare"):

@@ -31,9 +31,10 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode, from_dict
 from sphinx.environment import CONFIG_OK
 
+from _ext.cores import cores
 from _ext.references import ENCRYPTED, code_cells
 from mdsgdln_book.claims import read_claims
-from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT, cores
+from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT
 
 FAILED: dict[str, ExecutionResult] = {}  # in this build, by page
 

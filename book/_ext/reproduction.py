@@ -21,10 +21,11 @@ from pathlib import Path
 import jax
 from tqdm import tqdm
 
+from _ext.cores import cores
 from _ext.execution import fingerprint
 from _ext.references import REFERENCES, chapters
 from mdsgdln_book import sweeps, tables
-from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT, cores
+from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT
 
 CORES = cores()
 NBVAL = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=600"]  # seconds

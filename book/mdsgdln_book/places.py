@@ -13,11 +13,6 @@ RESULTS = Path(os.environ.get(ELSEWHERE, PACKAGE / "results"))
 STRICT = "BOOK_STRICT"  # in the environment where the book is made or tested: see claims.py
 
 
-def cores() -> int:
-    """Return how many processes to run at once: as the Makefile says, or one a core."""
-    return int(os.environ.get("CORES") or os.cpu_count() or 1)
-
-
 def git(*arguments: str) -> str | None:
     """Return what Git says of the clone, None where there is no Git or no repository."""
     command = ["git", "-C", str(ROOT), *arguments]

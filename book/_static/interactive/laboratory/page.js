@@ -18,7 +18,8 @@ Figures.define("laboratory", (_, ui) => {
   const presets = Object.entries(PRESETS).map(([task, [name]]) =>
     button(name, () => take(Laboratory.preset(task)), { "data-task": task }));
   const surprise = button("surprise me", () => take(Laboratory.surprise()));
-  const [about, thumbnails, tiles] = [html("p"), box("thumbnails"), box("tiles")];
+  const [about, thumbnails, tiles] =
+    [html("p", { role: "status" }), box("thumbnails"), box("tiles")];
   const [margin, drawing] = [box("controls"), fold("Draw your own")];
   const placeOf = (b) => (b ? `in context ${b}` : "in every context");
 
@@ -110,6 +111,7 @@ Figures.define("laboratory", (_, ui) => {
   window.addEventListener("hashchange", () => {
     take(Laboratory.fromAddress(location.hash));
     about.parentNode.scrollIntoView();
+    go.focus({ preventScroll: true }); // what comes next
   });
 
   /* ---- Train: in a worker, or in slices of time where workers are refused ---- */

@@ -36,12 +36,8 @@ def build(chapter: str = "", builder: str = "html") -> bool:
         quiet=not sys.stdout.isatty(),
         builder=builder,
     )
-    # What may have a warning is read anew by the next build of the whole; chapters stay executed.
-    read = ROOT / "_build/.doctrees"
-    if chapter:
-        (read / f"book/{chapter}.doctree").unlink(missing_ok=True)
-    elif failed:
-        shutil.rmtree(read, ignore_errors=True)
+    if failed and not chapter:  # what has a warning is read anew by the next build
+        shutil.rmtree(ROOT / "_build/.doctrees", ignore_errors=True)
     return not failed
 
 

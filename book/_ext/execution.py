@@ -173,8 +173,9 @@ def keep(name: str, cells: list[tuple], book: Path = BOOK) -> None:
 
 def choose_cache(app, page: str, content: list[str]) -> None:
     """Let MyST-NB find what has been executed; it executes nothing by itself."""
-    known = app.config.only_chapter in ("", page) or has_outputs(app, page)
-    if known:
+    only = app.config.only_chapter
+    known = only in ("", page) or has_outputs(app, page)
+    if not only:  # what was read for one page is read anew with the whole, which minds warnings
         NbMetadataCollector.set_doc_data(app.env, page, "key", key(page))
     app.env.mystnb_config = app.env.mystnb_config.copy(
         execution_cache_path=str(folder(app, page)), execution_mode="cache" if known else "off"

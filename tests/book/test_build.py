@@ -154,10 +154,11 @@ def test_a_page_has_to_be_known():
         build_command.main("semantics")
 
 
-def test_a_page_built_alone_is_read_anew_with_the_book(monkeypatch, tmp_path):
-    read = tmp_path / "_build/.doctrees/book/semantic.doctree"
-    read.parent.mkdir(parents=True)
-    read.touch()
-    monkeypatch.setattr(build_command, "ROOT", tmp_path)
-    monkeypatch.setattr(build_command, "build_sphinx", lambda *args, **settings: 0)
-    assert build_command.build("semantic") and not read.exists()
+def test_pages_built_alone_one_after_the_other_are_read_anew_with_the_book(project):
+    for name in FAILING:
+        write(project, name)
+    edit(project / "one.md", ("# one", "# one\n\n{ref}`nowhere`"))
+    for name, good in (("one", False), ("five", True), ("", False)):
+        code, messages = build(project, only=name)
+        assert (code == 0) == good and ("nowhere" in messages) != good, messages
+    assert begun(project) == [1, 1, 1, 1, 1]

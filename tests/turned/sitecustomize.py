@@ -2,9 +2,11 @@
 turned at random, in every Python that has this folder on its PYTHONPATH.
 """
 
-import numpy as np
+from functools import wraps
 
-svd, eigh = np.linalg.svd, np.linalg.eigh
+import numpy as np
+import scipy.linalg._decomp_svd as scipy_svd  # with orth and null_space
+
 EQUAL = 1e-9  # of the largest value
 
 
@@ -19,30 +21,41 @@ def turn(values):
     return matrix.astype(values.dtype)
 
 
-def turned_svd(a, full_matrices=True, compute_uv=True, hermitian=False):
-    """Return other singular vectors; those of zero are turned on each side alone."""
-    found = svd(a, full_matrices, compute_uv, hermitian)
-    if not compute_uv or np.ndim(a) != 2:
-        return found
-    left, values, right = found
-    rank = int(np.sum(values > EQUAL * values.max(initial=0)))
-    common = turn(values[:rank])
-    left, right = (
-        np.hstack(
-            [
-                side[:, :rank] @ common,
-                side[:, rank:] @ turn(np.zeros(side.shape[1] - rank, side.dtype)),
-            ]
+def turned_svd(svd):
+    """Return a decomposition with other singular vectors; those of zero turn on each side alone."""
+
+    @wraps(svd)
+    def other(a, full_matrices=True, compute_uv=True, **options):
+        found = svd(a, full_matrices, compute_uv, **options)
+        if not compute_uv or np.ndim(a) != 2:
+            return found
+        left, values, right = found
+        rank = int(np.sum(values > EQUAL * values.max(initial=0)))
+        common = turn(values[:rank])
+        left, right = (
+            np.hstack(
+                [
+                    side[:, :rank] @ common,
+                    side[:, rank:] @ turn(np.zeros(side.shape[1] - rank, side.dtype)),
+                ]
+            )
+            for side in (left, right.T)
         )
-        for side in (left, right.T)
-    )
-    return type(found)(left, values, right.T)
+        return getattr(type(found), "_make", tuple)((left, values, right.T))
+
+    return other
 
 
-def turned_eigh(a, UPLO="L"):
-    """Return other eigenvectors."""
-    found = eigh(a, UPLO)
-    return found if np.ndim(a) != 2 else type(found)(found[0], found[1] @ turn(found[0]))
+def turned_eigh(eigh):
+    """Return a decomposition with other eigenvectors."""
+
+    @wraps(eigh)
+    def other(a, UPLO="L"):
+        found = eigh(a, UPLO)
+        return found if np.ndim(a) != 2 else type(found)(found[0], found[1] @ turn(found[0]))
+
+    return other
 
 
-np.linalg.svd, np.linalg.eigh = turned_svd, turned_eigh
+np.linalg.svd, np.linalg.eigh = turned_svd(np.linalg.svd), turned_eigh(np.linalg.eigh)
+scipy_svd.svd = turned_svd(scipy_svd.svd)

@@ -54,6 +54,7 @@ def rename(signature: str) -> str:
     for text, name in NAMES.items():
         signature = signature.replace(text, name)
     signature = re.sub(r"<function ([\w.]+)>", r"\1", signature)
+    signature = signature.replace("<factory>", "relu")  # the activation of layers
     return re.sub(r"(?<![\w.])~?(?:jax\.)?jaxlib\._jax\.Array", "Array", signature)
 
 

@@ -1,7 +1,7 @@
 """Chains of layers with any activation: linear, ReLU and others; weights of other frameworks."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import jax
@@ -40,7 +40,7 @@ class Layered(Network):
     """
 
     sizes: Sequence[int]
-    activation: Callable[[Array], Array] = jax.nn.relu
+    activation: Callable[[Array], Array] = field(default_factory=lambda: jax.nn.relu)
 
     def __post_init__(self):
         checks.several("sizes", self.sizes)

@@ -147,7 +147,6 @@ LEFT_OUT = {  # with the reason
     **{f"networks.{kind}.take": "is the network itself, whatever the samples" for kind in KINDS},
     **{f"networks.{kind}.{name}": UNCHECKED for kind in KINDS for name in FORWARD},
     **{f"networks.Network.{name}": "only says what a network has" for name in BASE},
-    "networks.LinearNetwork.activation": "an attribute",
     "networks.GatedNetwork.activations": UNCHECKED,
     "networks.GatedNetwork.apply": UNCHECKED,
     "networks.GatedNetwork.path_gate": "for theory, which checks",

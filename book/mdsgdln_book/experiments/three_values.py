@@ -113,8 +113,9 @@ TABLES = {
         three_values,
         [
             *sweeps.grid(case=["trees", "tree, ring, cross"], **PUBLISHED, seed=range(3)),
-            # A small network for a short time, which the tests repeat.
-            *sweeps.grid(case=["trees"], hidden=[50], scale=[1e-2], num_steps=[1600], seed=[0]),
+            # A small network for a short time, which the tests repeat; with other seeds rounding
+            # decides whether a sample slides.
+            *sweeps.grid(case=["trees"], hidden=[50], scale=[1e-2], num_steps=[1600], seed=[2]),
         ],
         repeated=(6,),
     ),

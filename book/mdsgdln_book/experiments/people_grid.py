@@ -1,0 +1,95 @@
+"""Rules, losses, activations and data sets in every combination, each predicted before training."""
+
+import warnings
+from functools import cache, partial
+from itertools import product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.preprocessing import scale as standardise
+
+import mdsgdln as md
+from mdsgdln_book.experiments.published import SCALE
+from mdsgdln_book.tables import Table
+
+HIDDEN, STEPS, SEEDS = 300, 600, 2
+ACTIVATIONS = {
+    "ReLU": jax.nn.relu,
+    "leaky ReLU": jax.nn.leaky_relu,
+    "tanh": jnp.tanh,
+    "GELU": jax.nn.gelu,
+}
+LOSSES = {
+    "squared": md.squared_error,
+    "cross-entropy": md.cross_entropy,
+    "logistic": md.logistic,
+}
+# {data: (σ, rate of descent, losses that make sense)}
+DATA = {
+    "contexts": (SCALE, 0.3, ("squared", "logistic")),
+    "wine": (0.01, 0.05, ("squared", "cross-entropy")),
+    "diabetes": (0.01, 0.05, ("squared",)),
+    "digits": (0.01, 0.1, ("squared", "cross-entropy")),
+}
+BATCHES = {"batches of 16": 16, "batches of 64": 64}
+RULES = {
+    "momentum": lambda rate: optax.sgd(rate / 10, momentum=0.9),
+    "Nesterov": lambda rate: optax.sgd(rate / 10, momentum=0.9, nesterov=True),
+    "weight decay": lambda rate: optax.chain(optax.add_decayed_weights(1e-3), optax.sgd(rate)),
+    "cosine": lambda rate: optax.sgd(optax.cosine_decay_schedule(rate, STEPS)),
+    "Adam": lambda rate: optax.adam(1e-3),
+    "AdamW": lambda rate: optax.adamw(1e-3, weight_decay=0.01),
+    **dict.fromkeys(BATCHES, optax.sgd),
+}
+
+
+@cache
+def read(data: str) -> md.Task:
+    """Return a data set with a row of ones; of the digits every fourth."""
+    if data == "contexts":
+        return md.tasks.contextual(3)
+    if data == "digits":
+        return md.tasks.with_ones(md.tasks.digits().take(slice(None, None, 4)))
+    loaded = load_wine() if data == "wine" else load_diabetes()
+    targets = np.eye(3)[loaded.target] if data == "wine" else standardise(loaded.target)
+    return md.tasks.with_ones(md.Task.from_samples(standardise(loaded.data), targets))
+
+
+def compare(data: str, loss: str, activation: str, rule: str) -> dict:
+    """Train and predict networks of a few seeds; return how far predictions and seeds are off."""
+    task, (scale, rate, _) = read(data), DATA[data]
+    network = md.Layered((len(task.inputs), HIDDEN, len(task.targets)), ACTIVATIONS[activation])
+    options = {
+        "optimiser": RULES[rule](rate),
+        "loss": LOSSES[loss],
+        "batch_size": BATCHES.get(rule),
+    }
+
+    def run(seed: int) -> list[np.ndarray]:
+        start, key = jax.random.split(jax.random.key(seed))
+        rest = task, None, STEPS
+        trained = md.train(network, network.init(start, scale), *rest, key=key, **options)
+        with warnings.catch_warnings(action="ignore"):  # beyond the tested range
+            predicted = md.predict(network, scale, *rest, key=key, **options)
+        return [np.asarray(curve.losses) for curve in (trained, predicted)]
+
+    trained, predicted = zip(*map(run, range(SEEDS)), strict=True)
+    deviation = partial(md.deviation, learned=None)
+    pairs = [(a, b) for a, b in product(trained, trained) if a is not b]
+    return {
+        "error": float(np.mean([*map(deviation, predicted, trained)])),
+        "between_seeds": float(np.mean([deviation(*pair) for pair in pairs])),
+        "left": float(np.mean([losses[-1] / losses[0] for losses in trained])),
+    }
+
+
+SETTINGS = [
+    {"data": data, "loss": loss, "activation": activation, "rule": rule}
+    for data in DATA
+    for loss, activation, rule in product(DATA[data][2], ACTIVATIONS, RULES)
+    if not (data == "contexts" and rule == "batches of 64")  # of 24 samples
+]
+TABLES = {"people_grid": Table(compare, SETTINGS)}

@@ -21,13 +21,16 @@ Figures.define("laboratory", (_, ui) => {
   const [about, thumbnails, tiles] =
     [html("p", { role: "status" }), box("thumbnails"), box("tiles")];
   const [margin, drawing] = [box("controls"), fold("Draw your own")];
+  const rows = html("p");
   const placeOf = (b) => (b ? `in context ${b}` : "in every context");
 
   function showTask() {
     const address = Laboratory.toAddress(chosen);
     presets.forEach((node) =>
       node.setAttribute("aria-pressed", address === `#task=${node.dataset.task}`));
-    about.textContent = Laboratory.describe(chosen);
+    about.replaceChildren(html("strong", {}, Laboratory.titleOf(chosen)), " ",
+      Laboratory.describe(chosen));
+    rows.textContent = Laboratory.reading(chosen);
     [margin.hidden, drawing.hidden] = [!isXor(chosen), isXor(chosen)];
     thumbnails.replaceChildren(...chosen.blocks.map(([, rows], b) =>
       html("div", {}, Laboratory.squares(rows, 5, 0.6), small(placeOf(b)))));
@@ -36,7 +39,8 @@ Figures.define("laboratory", (_, ui) => {
     tiles.replaceChildren(...chosen.blocks.map((_block, b) => tileOf(b)));
   }
   function tileOf(b) {
-    return Laboratory.tile(chosen.blocks[b], placeOf(b), (block, anew) => {
+    const open = tiles.children[b]?.open ?? (b === 0 || window.innerWidth > 600);
+    return Laboratory.tile(chosen.blocks[b], placeOf(b), open, (block, anew) => {
       chosen.blocks[b] = block;
       if (anew) {
         tiles.children[b].replaceWith(tileOf(b));
@@ -54,7 +58,8 @@ Figures.define("laboratory", (_, ui) => {
     const now = JSON.stringify(made.map(({ sets }) => sets));
     if (now === shownGatings) return;
     [shownGatings, guess] = [now, null];
-    bets.replaceChildren(html("legend", {}, "Which gated network will learn like it?"),
+    const question = "Which gated network will learn like the ReLU network?";
+    bets.replaceChildren(html("legend", {}, question),
       ...made.map(({ key, sets, name, k }) => {
         const input = html("input", { type: "radio", name: "laboratory-guess" });
         input.addEventListener("change", () => {
@@ -74,6 +79,7 @@ Figures.define("laboratory", (_, ui) => {
   const [badge, settings] = [html("strong"), html("summary")];
   function showSettings() {
     const { blocks, rule, loss, hidden, turn } = chosen;
+    again.hidden = !run; // of the same task
     const nothing = !isXor(chosen) && !blocks.flat(3).some((value) => value > 0);
     go.disabled = again.disabled = nothing;
     go.textContent = nothing ? "Draw something first" : guess ? "Train" : "Train without a guess";
@@ -109,6 +115,7 @@ Figures.define("laboratory", (_, ui) => {
     return { text: ui.text.textContent };
   }
   window.addEventListener("hashchange", () => {
+    shownGatings = null; // nothing is guessed yet
     take(Laboratory.fromAddress(location.hash));
     about.parentNode.scrollIntoView();
     go.focus({ preventScroll: true }); // what comes next
@@ -128,7 +135,7 @@ Figures.define("laboratory", (_, ui) => {
     stop();
     run = { address, chosen, guess, earlier, job: Laboratory.job(chosen, seed),
       gatings: Laboratory.gatings(chosen), frames: [], curves: {}, at: 0 };
-    screen.node.hidden = false;
+    screen.node.hidden = again.hidden = false;
     ui.text.textContent = "It begins.";
     compute(run);
     play(!still.matches);
@@ -228,15 +235,18 @@ Figures.define("laboratory", (_, ui) => {
     layout({ choices, sliders }) {
       screen.node.hidden = true;
       margin.append(sliders.margin.node);
-      drawing.append(box("controls", sliders.contexts.node, sliders.items.node), tiles);
+      drawing.append(box("controls", sliders.contexts.node, sliders.items.node), small("Tap a "
+        + "square to change it, or use the arrow keys and space. Rows are properties, columns are "
+        + "items."), tiles);
       return [
         step("1", "Make a task", html("div", { class: "interactive-buttons laboratory-presets" },
           ...presets, surprise), about, thumbnails,
           margin, drawing),
-        step("2", "Guess", html("p", {}, "A ReLU neuron is silent for some samples, and decides "
-          + "for which by itself. In a ", html("em", {}, "gated network"), " we decide beforehand; "
-          + "what remains is linear, so that its learning can be calculated. A row is a group of "
-          + "neurons, a column a context (or a sample of XOR); filled: active."),
+        step("2", "Guess", html("p", {}, "Every ReLU neuron has a switch: it is active for some "
+          + "samples and silent for the others, and learning decides for which. In a ",
+        html("em", {}, "gated network"), " we set the switches ourselves, before training. With "
+          + "fixed switches a network is linear in each sample, and its learning can be "
+          + "calculated."), rows,
         bets, box("buttons", go, again, badge), html("details", { class: "hide" }, settings,
           ...Object.values(choices), box("controls", sliders.hidden.node, sliders.scale.node,
             sliders.rate.node, sliders.steps.node), button("as published: 700 neurons, 8001 steps",

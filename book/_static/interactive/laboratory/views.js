@@ -23,12 +23,18 @@ Object.assign(Laboratory, (() => {
     x: side * x + gap / 2, y: side * y + gap / 2, width: side - gap, height: side - gap,
     "fill-opacity": value,
   }))));
-  const gating = (sets, G, side = 13) =>
-    squares(sets.map((set) => range(G).map((g) => +set.includes(g))), side, 3);
+  function gating(sets, G, side = 13) {
+    const node = squares(sets.map((set) => range(G).map((g) => +set.includes(g))), side, 3);
+    node.removeAttribute("aria-hidden");
+    node.setAttribute("role", "img");
+    node.setAttribute("aria-label", `groups of neurons active in ${sets.map((set) =>
+      set.map((g) => g + 1).join(" ")).join("; ")}:`);
+    return node;
+  }
 
   /* A block to draw in: its structure by name, or cell by cell, with mouse, finger or arrow keys;
      `changed` is then called with the block. */
-  function tile(block, place, changed) {
+  function tile(block, place, open, changed) {
     const names = [...Object.keys(Laboratory.STRUCTURES), "drawn"];
     const select = html("select", { "aria-label": `structure ${place}` },
       ...names.map((name) => html("option", {}, name)));
@@ -70,7 +76,8 @@ Object.assign(Laboratory, (() => {
         next.focus();
       }
     });
-    return box("tile", html("strong", {}, place), select, grid);
+    return html("details", { class: "interactive-tile", ...(open && { open: "" }) },
+      html("summary", {}, html("strong", {}, place)), select, grid);
   }
 
   /* ---- Pictures of many small fields, on a canvas ---- */
@@ -113,7 +120,8 @@ Object.assign(Laboratory, (() => {
       svg("path", { d: "M0 23H66", class: "grid" }),
       ...pi.flatMap((value, g) => [
         svg("rect", { x: g * width + 2, width: width - 4, y: 23 - 21 * Math.max(0, value / tall),
-          height: (21 * Math.abs(value)) / tall, class: `fill ${value === lowest ? "c2" : "c1"}` }),
+          height: (21 * Math.abs(value)) / tall,
+          class: `fill ${value === lowest ? "c2" : "soft"}` }),
         svg("text", { x: (g + 0.5) * width, y: 59, "text-anchor": "middle" }, `${g + 1}`),
       ]));
   }

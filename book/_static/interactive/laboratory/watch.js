@@ -13,7 +13,8 @@ Laboratory.screen = (text) => {
   const raster = html("canvas", { role: "img",
     "aria-label": "neurons by samples; the shares say it in numbers" });
   const [top, side, key, lossKey] = ["top", "side", "key", "key"].map((name) => box(name));
-  const [rasterWords, cardWords, cards, verdict] = [small(), small(), box("cards"), box("verdict")];
+  const [rasterWords, cardWords, bet] = [small(), small(), box("bet")];
+  const [cards, verdict] = [box("cards"), box("verdict")];
   const panel = (label, height) =>
     axes({ label, height, xLabel: "step", yLabel: "" }, {}, text.id);
   const [lossPanel, sharePanel] = [panel("loss", 220), panel("share of the weight", 150)];
@@ -24,21 +25,21 @@ Laboratory.screen = (text) => {
   const forecasts = box("forecasts", title("Six neurons, chosen before training"), cardWords,
     cards);
   const node = html("section", {}, html("h2", {}, html("b", {}, "3"), "Watch it learn"), text,
+    html("div", { class: "interactive-player laboratory-player" }, player, scrub, clock), bet,
     box("stage",
       box("one", title("Which samples activate each neuron"), box("raster", top, side, raster), key,
         rasterWords),
       box("two", title("Loss"), ...lossPanel.nodes, lossKey,
         html("label", {}, logarithmic, " logarithmic"),
-        title("Share of the network’s weight that is …"), ...sharePanel.nodes,
-        small("The weight of a neuron is the length of its incoming weights times that of its "
-          + "outgoing ones. Colours as for the neurons."))),
-    html("div", { class: "interactive-player laboratory-player" }, player, scrub, clock),
+        title("Share of the network that is …"), ...sharePanel.nodes,
+        small("A neuron counts by its weight: the length of its incoming weights times the length "
+          + "of its outgoing ones. Colours as for the neurons."))),
     verdict, forecasts, fold("The same in Python", small("From other random weights."), program));
 
   const keyOf = (entries) => legend(Object.fromEntries(entries.entries()));
 
   /* What stays during a run. */
-  function lay({ chosen, guess, gatings, start: { order, groups, pi } }) {
+  function lay({ chosen, guess, gatings, job, start: { order, groups, pi } }) {
     const [G, xor] = [groupsOf(chosen), isXor(chosen)];
     top.replaceChildren(...range(G).map((g) =>
       html("span", {}, xor ? SAMPLES[g] : `context ${g + 1}`)));
@@ -49,19 +50,22 @@ Laboratory.screen = (text) => {
     }));
     const names = range(G + 1).reverse()
       .map((k) => [`${colour(k, chosen)} square`, called(k, chosen)]);
-    const bet = gatings.filter((one) => one.key === guess).map(({ sets, k }) =>
-      html("p", { class: `laboratory-small ${colour(k, chosen)}` }, "Your guess: ",
-        Laboratory.gating(sets, G, 9)));
-    key.replaceChildren(...keyOf(names), ...bet);
-    rasterWords.textContent = `Each row is one of ${order.length} neurons, each column a sample; `
-      + `blank: silent. Before training they are sorted by the ${xor ? "sample for which they are "
-      + "strongest." : "context in which they are weakest."}${xor ? "" : chosen.turn
-        ? " Preferences were shifted then: watch the blocks beside the diagonal."
-        : " Watch the blocks on the diagonal. Neurons that lean away from what all samples share "
-          + "soon die, and are left out."}`;
-    cardWords.textContent = "Bars: how much a neuron's initial weights prefer each context. "
-      + "Forecast: it falls silent in the one that it prefers least (orange). Right: the samples "
-      + "that activate it (filled), from the first step to the last.";
+    bet.replaceChildren(...gatings.filter((one) => one.key === guess).map(({ sets, k, name }) =>
+      html("p", { class: `laboratory-small ${colour(k, chosen)}` }, `Your guess: ${name} `,
+        Laboratory.gating(sets, G, 9))));
+    key.replaceChildren(...keyOf(names));
+    rasterWords.textContent = `Each row is a neuron and each column a sample; blank means silent. `
+      + `Rows were sorted before training by the ${xor ? "sample for which a neuron's initial "
+      + "weights are strongest" : "context in which a neuron's initial weights are weakest"} `
+      + `(left).${xor ? "" : chosen.turn
+        ? " Preferences were shifted then: watch the blocks next to the diagonal."
+        : " Watch the blocks on the diagonal."} ${order.length} of ${chosen.hidden} neurons are `
+      + `shown${xor || order.length === job.shown ? "." : ": the others lean away from what all "
+        + "samples share, and soon die."}`;
+    cardWords.textContent = "Bars: how much the initial weights of a neuron prefer each context. "
+      + "Forecast: the neuron falls silent in the context that it prefers least (orange). Right of "
+      + "the bars, from the first step to the last: the samples that activate it (filled), context "
+      + "1 on top; the forecast is the orange band.";
     const made = pi.map((preferences) => {
       const strip = html("canvas", { role: "img", "aria-label": "samples that activate it" });
       const [least, result] = [preferences.indexOf(Math.min(...preferences)), html("span")];
@@ -133,22 +137,22 @@ Laboratory.screen = (text) => {
     }, { across: range(G).map((g) => g / G) });
     const off = range(G).filter((g) => !frames[index].on[row][g]).map((g) => g + 1);
     const right = !off.includes(least + 1) ? " ✗" : off.length > 1 ? ": more than forecast" : " ✓";
-    result.textContent = index < 9 ? "" : off.length === G ? "It is always silent."
-      : off.length === 0 ? "It is never silent."
-        : `It is silent in ${off.join(" and ")}${finished ? right : ""}.`;
+    const where = off.length === G ? "always silent" : off.length === 0 ? "never silent"
+      : `silent in ${off.join(" and ")}`;
+    result.textContent = index < 9 ? "" : `It is ${where}${finished ? right : ""}.`;
   }
 
   function drawVerdict(run) {
     const { results, words } = Laboratory.judge(run);
-    verdict.replaceChildren(title("How far are their losses from that of the ReLU network?"),
+    verdict.replaceChildren(title("How far is each gated network from the ReLU network?"),
       html("div", { class: "laboratory-errors" },
         ...results.flatMap(({ name, error, k, mine }) => [
           html("span", {}, `${name}${mine ? " (your guess)" : ""}`),
           html("i", { class: colour(k, run.chosen), style: `width: ${Math.min(1, error) * 100}%` }),
           html("span", {}, percent(error))])),
-      small("The difference is relative to the area under the ReLU network's loss. Where a gated "
-        + "network learns like it, we know what it learns, and when, before it is trained: what is "
-        + "linear between switches can be calculated."));
+      small("The area between the two loss curves, relative to the area under the ReLU network's. "
+        + "Where a gated network learns like the ReLU network, we know before training what the "
+        + "ReLU network will learn, and when: with fixed switches, learning can be calculated."));
     cardWords.append(Laboratory.score(run.frames.at(-1)));
     return words;
   }

@@ -5,14 +5,39 @@ Object.assign(Laboratory, (() => {
   const { isXor, groupsOf, called } = Laboratory;
   const { percent } = Figures;
 
-  function describe({ margin, opposite, task }) {
+  const KINDS = {
+    tree: "In a tree, items share the properties of their branches.",
+    ring: "On a ring, they share those of their neighbours.",
+    cross: "A cross is a tree with other branches.",
+  };
+
+  function titleOf(chosen) {
+    const [name] = Laboratory.PRESETS[chosen.task];
+    const same = Laboratory.toAddress(chosen) === `#task=${chosen.task}`;
+    return `${name[0].toUpperCase()}${name.slice(1)}${same ? "" : ", changed"}.`;
+  }
+
+  /* How to read the pictures of gatings. */
+  function reading(chosen) {
+    return isXor(chosen)
+      ? "In each picture a row is a group of neurons and a column is one of the four samples, in "
+        + "the order + +, − −, + −, − +. Filled means active."
+      : "In each picture a row is a group of neurons and a column is a context. Filled means "
+        + "active. The group of the first row is active in every context, and can learn what they "
+        + "share.";
+  }
+
+  function describe({ margin, opposite, task, blocks }) {
     if (task === "xor") {
-      return "Answer +1 if two inputs are equal, and −1 if they differ. A third input gives the "
-        + `answer away: it is +${margin} for the answer +1 and −${margin} for −1.`;
+      return "Do two inputs differ? The answer is −1 if they do and +1 if they are equal. A third "
+        + `input gives the answer away: it is −${margin} for the answer −1 and +${margin} for +1.`;
     }
-    return "A robin, in water: can it swim? The network is told an item and a context. It answers "
-      + "with the item's properties: those that it has in every context, and those that it has in "
-      + `this one.${opposite ? " For every other context it answers with the opposite." : ""}`;
+    const used = new Set(blocks.map(([name]) => name));
+    const kinds = Object.entries(KINDS).map(([name, words]) => (used.has(name) ? ` ${words}` : ""));
+    return "The input is an item, such as a robin, and a context, such as water. The answer "
+      + "lists properties of the item: those of every context, and those of this one."
+      + `${opposite ? " For the other contexts it lists the opposite." : ""} In each picture `
+      + `rows are properties and columns are items.${kinds.join("")}`;
   }
 
   /* At a frame, while it learns. */
@@ -25,17 +50,17 @@ Object.assign(Laboratory, (() => {
     if (loss < 0.02 * most) return "It is learned.";
     if (isXor(chosen)) {
       return share[1] + share[2] < 0.8 ? "Neurons turn: each grows towards something asked of it."
-        : share[1] > share[2] ? "Most of the weight is active for one sample."
-          : "Most of the weight is active for two samples: it reads the third input.";
+        : share[1] > share[2] ? "Most of the network is active for one sample."
+          : "Most of the network is active for two samples: it reads the third input.";
     }
     if (loss > 0.9 * most && never < 0.7) return `Neurons turn.${early}`;
     if (loss > 0.9 * most) {
-      return "Nearly all of the weight is never silent: neurons have turned to what all samples "
+      return "Nearly all of the network is never silent: neurons have turned to what all samples "
         + `share.${early}`;
     }
     if (floor === null) {
-      return never < 0.5 ? "It learns. Most of the weight is silent in some context by now."
-        : "It learns, and most of the weight is never silent: this loss hardly asks for more.";
+      return never < 0.5 ? "It learns. Most of the network is silent in some context by now."
+        : "It learns, and most of the network is never silent: this loss hardly asks for more.";
     }
     if (loss > 1.3 * floor) {
       return "In stages it learns what a linear network can learn, down to the dotted line. "
@@ -64,12 +89,12 @@ Object.assign(Laboratory, (() => {
     const words = broken ? ["The loss explodes: the learning rate is too large."] : [
       !mine ? "" : !equal.includes(mine) ? `Not “${mine.name}”.`
         : equal.length > 1 ? "Your guess is as good as any other." : "You guessed it.",
-      linear ? "All learn alike: a linear network is enough here, and nobody has to fall silent."
-        : equal.length > 1 ? `${names} learn almost alike.`
-          : `${error > 0.1 ? "The closest is" : "It learns like"} ${names}: the losses differ by `
-            + `${percent(error)}.`,
+      linear ? "All learn equally well: a linear network is enough, and no neuron has to fall silent."
+        : equal.length > 1 ? `${names} learn almost equally.`
+          : `${error > 0.1 ? "The closest is" : "It learns like"} ${names}: the area between the `
+            + `two loss curves is ${percent(error)} of the area below.`,
       SPEEDS[chosen.rule] && `${SPEEDS[chosen.rule]} at one speed: no group has a head start.`,
-      `${percent(share[fullest])} of the weight ends up ${called(fullest, chosen)}`
+      `${percent(share[fullest])} of the network ends up ${called(fullest, chosen)}`
         + `${equal.some(({ k }) => k === fullest) ? "." : ": curve and neurons disagree."}`,
     ];
     return { results, words: words.filter(Boolean).join(" ") };
@@ -78,10 +103,10 @@ Object.assign(Laboratory, (() => {
   /* How often the forecasts of gates are right, over all the weight. */
   function score({ right, chance, partly, share }) {
     if (partly < 0.02) return "";
-    return ` Of all the weight that is silent somewhere, ${percent(right)} is silent just where it `
-      + `was forecast, its number of contexts given; by chance it would be ${percent(chance)}. `
-      + `${percent(share.at(-1))} of the weight is never silent.`;
+    return ` Of all neurons that fall silent somewhere, ${percent(right)}, by weight, do so in just `
+      + "the contexts that they preferred least at the start; by chance it would be "
+      + `${percent(chance)}. ${percent(share.at(-1))} of the network is never silent.`;
   }
 
-  return { describe, story, judge, score };
+  return { titleOf, reading, describe, story, judge, score };
 })());

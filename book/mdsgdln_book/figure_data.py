@@ -33,7 +33,7 @@ def attention() -> dict:
                 for name, some in drops.items()
             }
             end = round(run.times[-1], 2)
-            first = int(attention_race.lead(np.array(run.trained_drops)) < 0)
+            first = int(attention_race.attention_lead(np.array(run.trained_drops)) < 0)
             runs[f"{run.p:.1f} {run.B} {run.K}"] = {"end": end, "first": first} | shown
     return {"dims": 8, "tokens": 8, "runs": runs}
 
@@ -64,7 +64,7 @@ def routes() -> dict:
     """
     domains, runs = route_runs.DOMAINS, {}
     masks = {q: tasks.trained_routes(domains, q).ravel() for q in range(1, domains + 1)}
-    for (q, seed), run in route_runs.every_run().items():
+    for (q, seed), run in route_runs.load_all_runs().items():
         chosen, errors = masks[q], run["errors"].reshape(len(run["errors"]), -1)
         parts = [errors[:, chosen], errors[:, ~chosen]]
         means = np.stack([part.mean(axis=1) for part in parts if part.size], axis=1)

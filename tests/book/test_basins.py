@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from mdsgdln import networks, statistics, tasks, training
 from mdsgdln_book import dynamics
-from mdsgdln_book.dynamics.maxima import faces_of, steepest
+from mdsgdln_book.dynamics.maxima import list_faces, steepest_slope
 
 pytestmark = [
     pytest.mark.usefixtures("compiled_in_less_time"),
@@ -36,7 +36,7 @@ def maxima(task):
 
 
 def climb(task, w):
-    return steepest(np.asarray(task.inputs), np.asarray(task.targets), w)
+    return steepest_slope(np.asarray(task.inputs), np.asarray(task.targets), w)
 
 
 def signs(found):
@@ -68,7 +68,7 @@ def test_faces_are_what_linear_programming_finds(inputs):
     inputs = np.asarray(inputs, float)
     patterns = itertools.product((-1, 0, 1), repeat=inputs.shape[1])
     expected = {p for p in patterns if exists(inputs, np.array(p))}
-    found = faces_of(inputs).tolist()
+    found = list_faces(inputs).tolist()
     assert len(found) == len(expected) and set(map(tuple, found)) == expected
 
 

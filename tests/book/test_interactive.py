@@ -410,7 +410,7 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
 
 def test_routes_on_the_page(monkeypatch):
     """They are small; their errors, their frames, and what the chapter says of them."""
-    every_run = cache(routes.every_run)
+    every_run = cache(routes.load_all_runs)
     monkeypatch.setattr(routes, "every_run", every_run)
     with jax.numpy_rank_promotion("allow"):  # as for readers
         runs, data = every_run(), figure_data.routes()

@@ -41,7 +41,7 @@ def residual_of(
     return jnp.subtract(targets, v.T @ jnp.maximum(w @ inputs, 0))
 
 
-def heun(flow: Callable[[PyTree], PyTree], state: PyTree, step: float) -> PyTree:
+def heun_step(flow: Callable[[PyTree], PyTree], state: PyTree, step: float) -> PyTree:
     """Return a state after a step of Heun's rule: who crosses is pushed from both sides."""
     first = flow(state)
     second = flow(jax.tree.map(lambda z, slope: z + step * slope, state, first))
@@ -64,12 +64,12 @@ def descend(
 
     def one_step(z, _):
         loss = jnp.sum(residual_of(z, inputs, targets) ** 2) / (2 * num_samples)
-        return heun(flow, z, step), loss
+        return heun_step(flow, z, step), loss
 
     return jax.lax.scan(one_step, jnp.asarray(z), None, num_steps)
 
 
-def patterns(
+def gate_patterns(
     w: Float[np.ndarray, "*N n"], inputs: Float[np.ndarray, "n P"], near: float = NEAR
 ) -> Int[np.ndarray, "*N P"]:
     """Return 1 where a sample is on, −1 where it is off, 0 where |wᵀx| ≤ near ‖w‖‖x‖."""

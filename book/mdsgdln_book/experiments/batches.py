@@ -18,7 +18,7 @@ GATED = networks.contextual_pathways(TASK, 3, 2, PATHWAY_HIDDEN)
 
 
 @partial(jax.jit, static_argnames=("batch", "draws"))
-def on_batches(batch: int, draws: str, seed: int) -> dict:
+def compare_batches(batch: int, draws: str, seed: int) -> dict:
     """Train on batches and on all samples from the same weights; say what batches change.
 
     ``draws``: "epochs" use every sample once; "independent" ones do not. ``earlier`` is the area by
@@ -57,6 +57,7 @@ def _independent(network, weights, batch, key):
 
 TABLES = {
     "assumptions_sgd": Table(
-        on_batches, sweeps.grid(batch=[1, 4, 8], draws=["epochs", "independent"], seed=range(5))
+        compare_batches,
+        sweeps.grid(batch=[1, 4, 8], draws=["epochs", "independent"], seed=range(5)),
     ),
 }

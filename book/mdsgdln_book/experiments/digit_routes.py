@@ -32,7 +32,7 @@ class Pictures(NamedTuple):
     target_mean: np.ndarray  # what an answer is compared with lacks it, (classes, 1)
 
 
-def moments(train: tasks.Task, test: tasks.Task) -> Pictures:
+def centre_and_summarise(train: tasks.Task, test: tasks.Task) -> Pictures:
     """Centre both by the training set's means, and compute its second moments."""
     mean_x, mean_y = (
         np.mean(rows, axis=1, keepdims=True) for rows in (train.inputs, train.targets)
@@ -45,17 +45,17 @@ def moments(train: tasks.Task, test: tasks.Task) -> Pictures:
     return Pictures(variances, components, input_output, train, test, mean_y)
 
 
-def split(whole: tasks.Task, num_train: int) -> Pictures:
+def split_pictures(whole: tasks.Task, num_train: int) -> Pictures:
     """Split pictures at random, always in the same way."""
     order = np.random.default_rng(0).permutation(whole.num_samples)
-    return moments(whole.take(order[:num_train]), whole.take(order[num_train:]))
+    return centre_and_summarise(whole.take(order[:num_train]), whole.take(order[num_train:]))
 
 
 @cache
 def digits() -> Pictures:
     """Return the small digits, 1200 of them for training; most who import this need none."""
     with jax.ensure_compile_time_eval():  # an experiment calls it while it is compiled
-        return split(tasks.digits(), 1200)
+        return split_pictures(tasks.digits(), 1200)
 
 
 def error_rates(maps: jax.Array, pictures: Pictures) -> jax.Array:
@@ -83,12 +83,14 @@ def initial_weights(
     }
 
 
-def routes(weights: dict[str, jax.Array]) -> jax.Array:
+def route_maps(weights: dict[str, jax.Array]) -> jax.Array:
     """Return the linear map of every pair, (input domain, output domain, classes, pixels)."""
     return jnp.einsum("joh,ihp->ijop", weights["out"], weights["hidden"] @ weights["in"])
 
 
-def slope(weights, variances, input_output, mask, together=None) -> tuple[jax.Array, dict]:
+def loss_and_gradient(
+    weights, variances, input_output, mask, together=None
+) -> tuple[jax.Array, dict]:
     """Return the loss, and its gradient for all weights.
 
     The loss is the mean over input domains of the sum over trained outputs, less a constant:
@@ -126,19 +128,19 @@ def train(weights, pictures: Pictures, trained: np.ndarray, rate: float, records
     mask = jnp.asarray(trained, float)
 
     def step(weights, _):
-        value, gradient = slope(weights, *data, mask, NUM_DOMAINS)
+        value, gradient = loss_and_gradient(weights, *data, mask, NUM_DOMAINS)
         return jax.tree.map(lambda w, g: w - rate * g, weights, gradient), value
 
-    losses, maps = [], [routes(weights)]
+    losses, maps = [], [route_maps(weights)]
     for length in np.diff(records).tolist():
         weights, values = jax.lax.scan(step, weights, length=length)
         losses.append(values)
-        maps.append(routes(weights))
+        maps.append(route_maps(weights))
     return jnp.concatenate(losses), jnp.stack(maps)
 
 
 @jax.jit
-def errors_of(trained, scale: float, seed: int):
+def train_and_test(trained, scale: float, seed: int):
     """Train one network; return its losses and test error rates, (records, input, output)."""
     weights = initial_weights(jax.random.key(seed), NUM_DOMAINS, 64, scale)
     losses, maps = train(weights, digits(), trained, learning_rate(trained[0].sum(), scale))
@@ -148,7 +150,7 @@ def errors_of(trained, scale: float, seed: int):
 def experiment(num_trained: int, scale: float, seed: int) -> dict:
     """Train one network; return test error rates of trained and of untrained pairs over time."""
     trained = np.asarray(tasks.trained_routes(NUM_DOMAINS, num_trained))
-    losses, errors = map(np.asarray, errors_of(trained, scale, seed))
+    losses, errors = map(np.asarray, train_and_test(trained, scale, seed))
     return {
         "trained_error": errors[:, trained].mean(axis=1),
         "untrained_error": errors[:, ~trained].mean(axis=1),

@@ -13,12 +13,12 @@ import jax.numpy as jnp
 
 from mdsgdln import networks, theory
 from mdsgdln_book import linear_maps
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import reduce_network
 
 MOST_STEPS = 4000  # after which neurons are compared that have not learned enough
 
 
-def small_system(task, build, starts):
+def one_neuron_per_mode(task, build, starts):
     """Return a gated network of one neuron per raw mode, and its weights.
 
     Args:
@@ -37,19 +37,19 @@ def small_system(task, build, starts):
     return network, weights
 
 
-def driven_starts(neurons, task, build, scale, rate, levels=(0.01,)):
+def matched_initial_strengths(neurons, task, build, scale, rate, levels=(0.01,)):
     """Return the starts, in σ², of the common and of the other pathways that match the neurons.
 
     The common one is matched on the targets, when the neurons have learned 1 % of them; the others
     on what it leaves of them, at each of ``levels``, shares that increase.
     """
     relu = networks.ReLUNetwork((len(task.inputs), len(neurons[0]), len(task.targets)))
-    relu, neurons, task = reduced(relu, neurons, task)
+    relu, neurons, task = reduce_network(relu, neurons, task)
     grow = partial(_grow, relu, neurons, task, rate=rate)
-    start = small_system(task, build, (scale**2, 0.0))
+    start = one_neuron_per_mode(task, build, (scale**2, 0.0))
     (common,) = grow(*start, pattern=task.targets, levels=jnp.array([0.01]), raw=True)
-    start = small_system(task, build, (scale**2 * common, scale**2))
-    left_over = linear_maps.residual(task).targets
+    start = one_neuron_per_mode(task, build, (scale**2 * common, scale**2))
+    left_over = linear_maps.linear_residual(task).targets
     return common, grow(*start, pattern=left_over, levels=jnp.array(levels), raw=False)
 
 

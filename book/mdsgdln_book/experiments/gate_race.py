@@ -24,7 +24,7 @@ def context_subsets(num_contexts: int) -> list[tuple[int, ...]]:
 
 
 @lru_cache
-def families(num_contexts: int) -> np.ndarray:
+def inequivalent_families(num_contexts: int) -> np.ndarray:
     """One family of subsets, (families, subsets), 0 or 1, from each class of relabelled ones."""
     subsets = context_subsets(num_contexts)
     codes = np.arange(1, 2 ** len(subsets))
@@ -36,7 +36,7 @@ def families(num_contexts: int) -> np.ndarray:
     return members[smallest == codes]
 
 
-def race(num_items: int, num_contexts: int, num_hidden: int = 1):
+def race_setting(num_items: int, num_contexts: int, num_hidden: int = 1):
     """The task, and the network with the common pathway and one for every subset."""
     task = tasks.contextual(num_contexts, num_items)
     subsets = [range(num_contexts), *context_subsets(num_contexts)]
@@ -54,10 +54,10 @@ def experiment(scale: float) -> dict:
     """
     num_items, num_contexts = 8, 3
     room = num_items + num_contexts  # for every mode of a pathway
-    task, network = race(num_items, num_contexts, room)
+    task, network = race_setting(num_items, num_contexts, room)
     starts = dynamics.balanced_weights(network, task, room**-0.5)  # a₀ = ½: σ = 1, one neuron
     small = theory.stand_in(network, starts, task)
-    members = families(num_contexts)
+    members = inequivalent_families(num_contexts)
     _, *contextual = theory.pathway_modes(network, task).values()
     numbers = [len(modes.singular_values) for modes in contextual]
     takes_part = np.repeat(members, numbers, axis=1)  # neurons of the contextual pathways

@@ -18,7 +18,7 @@ RULES = ("no item", "fewer than half", "at most half")  # active, where a neuron
 FORECASTS = ("preference", "context weights", "output weights", "items on", "another neuron")
 
 
-def blocks(case: str, num_contexts: int, seed: int, num_items: int) -> list[np.ndarray]:
+def structure_blocks(case: str, num_contexts: int, seed: int, num_items: int) -> list[np.ndarray]:
     """Return the structure of the common block and of each context, (rows, items) each."""
     generator, number = np.random.default_rng(seed), num_contexts + 1
     tree = np.asarray(tasks.structure("tree", num_items))
@@ -41,9 +41,11 @@ def blocks(case: str, num_contexts: int, seed: int, num_items: int) -> list[np.n
     return [np.asarray(tasks.structure(name, num_items)) for name in names]
 
 
-def setting(case: str, num_contexts: int, size: str, seed: int, num_items: int = NUM_ITEMS):
+def contextual_setting(
+    case: str, num_contexts: int, size: str, seed: int, num_items: int = NUM_ITEMS
+):
     """Return the network, its initial weights, the task, and the context of each sample."""
-    common, *own = blocks(case, num_contexts, seed, num_items)
+    common, *own = structure_blocks(case, num_contexts, seed, num_items)
     task = tasks.contextual(num_contexts, num_items, own, common)
     num_hidden, scale = SIZES[size]
     network = networks.ReLUNetwork((len(task.inputs), num_hidden, len(task.targets)))
@@ -51,7 +53,7 @@ def setting(case: str, num_contexts: int, size: str, seed: int, num_items: int =
     return network, network.init(jax.random.key(seed), scale), task, contexts
 
 
-def trained(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
+def train_to_levels(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
     """Yield the weights when each of LEFT remains of the loss at the start."""
     start, rate, chunks = squared_error(network, weights, task), step * task.num_samples, 0
     for left in LEFT:
@@ -63,7 +65,7 @@ def trained(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[
         yield weights
 
 
-def active(weights, task, num_contexts: int) -> np.ndarray:
+def active_share_per_context(weights, task, num_contexts: int) -> np.ndarray:
     """Return the share of each context's items for which a neuron is active, (H, C).
 
     Active is what responds by 1 % of the neuron's largest response: what slides on the boundary of
@@ -74,39 +76,41 @@ def active(weights, task, num_contexts: int) -> np.ndarray:
     return on.reshape(len(on), num_contexts, -1).mean(axis=2)
 
 
-def off_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
+def inactive_contexts_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
     """Return which contexts a neuron is off in, (H, C), by three rules of counting."""
     return dict(zip(RULES, (share == 0, share < 0.5, share <= 0.5), strict=True))
 
 
-def let_go(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
+def inactive_contexts(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
     """Return where neurons are active for at most half of the items, and how much they weigh."""
-    off = off_by_rule(active(weights, task, num_contexts))["at most half"]
+    off = inactive_contexts_by_rule(active_share_per_context(weights, task, num_contexts))[
+        "at most half"
+    ]
     return off, np.asarray(discovery.importance(*weights))
 
 
-def partly(off: np.ndarray) -> np.ndarray:
+def is_contextual(off: np.ndarray) -> np.ndarray:
     """Return which neurons are off in some contexts and not in all."""
     return off.any(axis=1) & ~off.all(axis=1)
 
 
-def shares(off: np.ndarray, mass: np.ndarray) -> np.ndarray:
+def share_by_context_count(off: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Return the share of the weight that is on in 0, 1, …, C contexts."""
     return np.bincount((~off).sum(axis=1), mass, minlength=off.shape[1] + 1) / mass.sum()
 
 
-def share_of(weight: np.ndarray, of: np.ndarray) -> float:
+def weighted_mean(weight: np.ndarray, of: np.ndarray) -> float:
     """Return the mean of ``of`` by weight, 0 if there is no weight."""
     return float(weight @ of / max(weight.sum(), np.finfo(float).tiny))
 
 
-def recovered(score: np.ndarray, off: np.ndarray, mass: np.ndarray) -> float:
+def forecast_accuracy(score: np.ndarray, off: np.ndarray, mass: np.ndarray) -> float:
     """Return the share of the weight whose off contexts have the lowest scores, number given."""
     lowest = score.argsort(axis=1).argsort(axis=1) < off.sum(axis=1)[:, None]
-    return share_of(mass * partly(off), (lowest == off).all(axis=1))
+    return weighted_mean(mass * is_contextual(off), (lowest == off).all(axis=1))
 
 
-def sides(weights, task, contexts) -> tuple[np.ndarray, ...]:
+def context_directions(weights, task, contexts) -> tuple[np.ndarray, ...]:
     """Return unit ξ and η of each context, and along them the incoming and outgoing weights."""
     units = []
     for data in map(np.asarray, (task.inputs, task.targets)):
@@ -128,12 +132,12 @@ def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
     return [preference, incoming, outgoing, items_on, np.roll(preference, 1, axis=0)]
 
 
-def turned(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
+def rotate_preferences(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
     """Return weights that prefer context c as they did context c − ``shift``, of each neuron.
 
     All else in the weights stays.
     """
-    xi, eta, *along = sides(weights, task, contexts)
+    xi, eta, *along = context_directions(weights, task, contexts)
     num_contexts = xi.shape[1]
     places = (np.arange(num_contexts) - shift[:, None]) % num_contexts
     into, out = (np.take_along_axis(side, places, axis=1) - side for side in along)
@@ -141,14 +145,14 @@ def turned(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
     return [first + into @ np.linalg.pinv(xi), second + (out @ np.linalg.pinv(eta)).T]
 
 
-def without_preferences(weights, task, contexts) -> list[np.ndarray]:
+def remove_preferences(weights, task, contexts) -> list[np.ndarray]:
     """Return weights that prefer no context; all else in them stays."""
-    xi, eta, into, out = sides(weights, task, contexts)
+    xi, eta, into, out = context_directions(weights, task, contexts)
     first, second = map(np.asarray, weights)
     return [first - into @ np.linalg.pinv(xi), second - (out @ np.linalg.pinv(eta)).T]
 
 
-def without_item_means(task, num_contexts: int) -> tasks.Task:
+def remove_item_means(task, num_contexts: int) -> tasks.Task:
     """Return the task with F̃ for F in the block of each context."""
     blocks = np.array(task.targets).reshape(num_contexts + 1, -1, num_contexts, NUM_ITEMS)
     blocks[1:] -= blocks[1:].mean(axis=3, keepdims=True)
@@ -162,7 +166,7 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
     the share that has a context with half of its items on; and by each rule what each of FORECASTS
     has ``recovered``, beside ``chance``. They are of the weights as drawn and the task as it was.
     """
-    network, weights, task, numbers = setting(case, contexts, size, seed)
+    network, weights, task, numbers = contextual_setting(case, contexts, size, seed)
     if how == "biases":
         task = tasks.with_ones(task)
         network = networks.ReLUNetwork((len(task.inputs), *network.sizes[1:]))
@@ -173,22 +177,27 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
         case "minibatches":
             batch_size = task.num_samples // 4
         case "linear part":
-            task = tasks.Task(task.inputs, task.targets - linear_maps.residual(task).targets)
+            task = tasks.Task(task.inputs, task.targets - linear_maps.linear_residual(task).targets)
         case "no preference":
-            weights = without_preferences(weights, task, numbers)
+            weights = remove_preferences(weights, task, numbers)
         case "no item mean":
-            task = without_item_means(task, contexts)
-    for now in trained(network, weights, task, batch_size):
-        share, mass = active(now, task, contexts), np.asarray(discovery.importance(*now))
-        rules = off_by_rule(share).values()
+            task = remove_item_means(task, contexts)
+    for now in train_to_levels(network, weights, task, batch_size):
+        share, mass = (
+            active_share_per_context(now, task, contexts),
+            np.asarray(discovery.importance(*now)),
+        )
+        rules = inactive_contexts_by_rule(share).values()
         chances = [[1 / comb(contexts, int(k)) for k in off.sum(axis=1)] for off in rules]
         found.append(
             {
-                "shares": [shares(off, mass) for off in rules],
+                "shares": [share_by_context_count(off, mass) for off in rules],
                 "half": np.average((share == 0.5).any(axis=1), weights=mass),
-                "recovered": [[recovered(score, off, mass) for score in scores] for off in rules],
+                "recovered": [
+                    [forecast_accuracy(score, off, mass) for score in scores] for off in rules
+                ],
                 "chance": [
-                    share_of(mass * partly(off), np.array(chance))
+                    weighted_mean(mass * is_contextual(off), np.array(chance))
                     for off, chance in zip(rules, chances, strict=True)
                 ],
             }
@@ -196,7 +205,7 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
     return {name: np.stack([np.asarray(at[name]) for at in found]) for name in found[0]}
 
 
-def after_turning(case: str, contexts: int, seed: int) -> dict:
+def retrain_with_rotated_preferences(case: str, contexts: int, seed: int) -> dict:
     """Turn initial preferences by one context, and train again.
 
     ``rotated``: the share of the weight whose off contexts turn with them; ``unchanged``: they
@@ -204,13 +213,15 @@ def after_turning(case: str, contexts: int, seed: int) -> dict:
     ``obey``: if each neuron is turned to prefer the first context least, the share that lets this
     one go of what lets one go.
     """
-    network, weights, task, numbers = setting(case, contexts, "300", seed)
+    network, weights, task, numbers = contextual_setting(case, contexts, "300", seed)
     preference = theory.context_preference(network, weights, task, numbers)
-    off, mass = let_go(next(trained(network, weights, task)), task, contexts)
+    off, mass = inactive_contexts(next(train_to_levels(network, weights, task)), task, contexts)
 
     def again(shift):
-        start = turned(weights, task, numbers, shift)
-        return start, *let_go(next(trained(network, start, task)), task, contexts)
+        start = rotate_preferences(weights, task, numbers, shift)
+        return start, *inactive_contexts(
+            next(train_to_levels(network, start, task)), task, contexts
+        )
 
     start, after, after_mass = again(np.ones(len(off), int))
     _, told, told_mass = again(-preference.argmin(axis=1))
@@ -219,10 +230,12 @@ def after_turning(case: str, contexts: int, seed: int) -> dict:
         for name, by in (("rotated", 1), ("unchanged", 0))
     }
     now = theory.context_preference(network, start, task, numbers)
-    return {name: np.average(of, weights=mass * partly(off)) for name, of in same.items()} | {
-        "forecast": recovered(now, after, after_mass),
-        "before": recovered(preference, after, after_mass),
-        "obey": np.average(told[:, 0], weights=told_mass * partly(told)),
+    return {
+        name: np.average(of, weights=mass * is_contextual(off)) for name, of in same.items()
+    } | {
+        "forecast": forecast_accuracy(now, after, after_mass),
+        "before": forecast_accuracy(preference, after, after_mass),
+        "obey": np.average(told[:, 0], weights=told_mass * is_contextual(told)),
     }
 
 
@@ -248,7 +261,7 @@ TABLES = {
         repeated=(45,),
     ),
     "letting_go_turned": Table(
-        after_turning,
+        retrain_with_rotated_preferences,
         sweeps.grid(case=["tree"], contexts=[3, 4, 5], seed=SEEDS)
         + sweeps.grid(case=["tree, ring, cross"], contexts=[3], seed=SEEDS),
     ),

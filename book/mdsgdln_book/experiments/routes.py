@@ -9,7 +9,7 @@ import numpy as np
 
 from mdsgdln import tasks, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.sharing import stacked, start
+from mdsgdln_book.experiments.sharing import orthogonal_weights, routing_network
 
 DOMAINS, HIDDEN, SCALE = 7, 64, 0.2  # as published
 NUM_STEPS, POINTS = 1500, 41  # points of the mean errors' curves, until the last stage
@@ -33,7 +33,7 @@ def experiment(network, task, chosen, rate, seed) -> dict:
     def observe(weights):
         return route_errors(network.apply(weights, task.inputs, gates={}))
 
-    weights = start(jax.random.key(seed), network, DOMAINS, SCALE)
+    weights = orthogonal_weights(jax.random.key(seed), network, DOMAINS, SCALE)
     observed = training.train(network, weights, task, rate, NUM_STEPS, observe=observe).observed
     means = jnp.stack(
         [
@@ -52,14 +52,14 @@ def experiment(network, task, chosen, rate, seed) -> dict:
     }
 
 
-def every_run() -> dict[tuple[int, int], dict]:
+def load_all_runs() -> dict[tuple[int, int], dict]:
     """Return the results of ``experiment`` by Q and seed, three for each Q, in one program."""
     settings = [tuple(s.values()) for s in sweeps.grid(q=range(1, DOMAINS + 1), seed=range(3))]
     runs = []
     for q, seed in settings:
         task = tasks.routing(DOMAINS, q)
         rate = 0.05 / q * 2 * DOMAINS / 7  # the published λ = .05/K, for our loss
-        network = stacked(task, DOMAINS, q, HIDDEN)
+        network = routing_network(task, DOMAINS, q, HIDDEN)
         runs.append((network, task, tasks.trained_routes(DOMAINS, q), rate, seed))
     together = jax.tree.map(lambda *each: np.stack(each), *runs)
     found = jax.jit(lambda all: jax.lax.map(lambda run: experiment(*run), all))(together)

@@ -56,7 +56,7 @@ def symmetry_classes(task: tasks.Task, generators: list) -> np.ndarray:
     return connected_components(joined, directed=False)[1].reshape(targets.shape)
 
 
-def averaging(classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def class_membership(classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the members of every class as columns, (N_out P, classes), and the classes' sizes."""
     members = np.eye(classes.max() + 1)[classes.ravel()]
     return members, members.sum(axis=0)

@@ -11,7 +11,7 @@ from mdsgdln_book.paper_figures.parts import (
     PAPER,
     RELU,
     classical_scaling,
-    cut,
+    draw_separators,
     heatmap,
     mosaic,
 )
@@ -46,7 +46,7 @@ def figure_2():
     plots.graph(networks.pathways(task, four, 32), axes["c"], "(c) exclusive-or gating")
     _learning_times(axes["d"])
     for name, margin in zip("efgh", (0.25, 0.7, 0.9, 1.5), strict=True):
-        ax, losses = axes[name], runs.exclusive_or(margin)[1]
+        ax, losses = axes[name], runs.train_xor(margin)[1]
         ax.plot(runs.XOR_TIMES, losses.T, color=RELU, alpha=0.3, linewidth=1)
         for number, colour in ((2, BLUE), (4, ORANGE)):
             curve = runs.xor_formula(margin, number, runs.NEURONS // number)[0]
@@ -92,7 +92,7 @@ def figure_3():
     for name, matrix in (("x", task.inputs), ("y", task.targets)):
         ends, labels, title = rows[name]
         heatmap(axes[name], matrix, (0, 1.2), title, cmap="Greys")
-        cut(axes[name], ends, (8, 16), BLUE, 1)
+        draw_separators(axes[name], ends, (8, 16), BLUE, 1)
         edges = np.array([0, *ends, len(matrix)])
         places = (edges[1:] + edges[:-1] - 1) / 2
         axes[name].set_yticks(places, labels, rotation=90, va="center", fontsize=7)
@@ -107,9 +107,9 @@ def figure_4():
     layout = "aaaaaammnnoo;aaaaaappqqrr;sssssstttttt;uuuuuuvvvvvv;xxxxxxyyyyyy"
     ratios = [1, 1, 1, 1, 1.9]
     figure, axes = mosaic(layout, 9.6, height_ratios=ratios)
-    setting, relu = runs.contexts(runs.MIXED), runs.relu(runs.MIXED, 0)
-    gated, ours = runs.gated(runs.MIXED), runs.reduced(runs.MIXED)
-    fitted, strengths = runs.fitted(runs.MIXED)
+    setting, relu = runs.contextual_setting(runs.MIXED), runs.train_relu(runs.MIXED, 0)
+    gated, ours = runs.train_gated(runs.MIXED), runs.train_reduced(runs.MIXED)
+    fitted, strengths = runs.predict_with_fit(runs.MIXED)
     table = tables.load("context_candidates")
     others = np.stack(table[table["case"] == runs.MIXED]["one_context_losses"].tolist())
     ax = axes["a"]
@@ -125,7 +125,7 @@ def figure_4():
         index = int(np.argmax(fallen < part))
         for name, seen, label in zip(names, (relu, gated), ("ReLU", "gated"), strict=True):
             heatmap(axes[name], seen.outputs[index], (-1.2, 1.2), f"{label}, {runs.STEPS[index]}")
-            cut(axes[name], (15, 30, 45), (8, 16))
+            draw_separators(axes[name], (15, 30, 45), (8, 16))
     titles = ["(b) common pathway", "off in cross-cutting", "off in ring", "off in tree"]
     for name, path, title in zip("stuv", setting.found, titles, strict=True):
         for mode, colour in enumerate(plots.COLOURS[:4]):

@@ -64,7 +64,7 @@ def routes() -> dict:
     """
     domains, runs = route_runs.DOMAINS, {}
     masks = {q: tasks.trained_routes(domains, q).ravel() for q in range(1, domains + 1)}
-    for (q, seed), run in route_runs.load_all_runs().items():
+    for (q, seed), run in route_runs.train_all_routes().items():
         chosen, errors = masks[q], run["errors"].reshape(len(run["errors"]), -1)
         parts = [errors[:, chosen], errors[:, ~chosen]]
         means = np.stack([part.mean(axis=1) for part in parts if part.size], axis=1)

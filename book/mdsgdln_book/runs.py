@@ -118,7 +118,6 @@ def run_once(experiment: Experiment, setting: Setting) -> str:
 
 
 def _arrays(results: Any) -> dict[str, np.ndarray]:
-    """Return results as NumPy arrays."""
     if not isinstance(results, Mapping):
         raise ValueError(f"experiment: expected it to return {{name: result}}, got {results!r:.80}")
     arrays = {name: np.asarray(value) for name, value in results.items()}

@@ -64,7 +64,6 @@ def first_drop(
 
 
 def _time_of_drop(basins: Sequence[Basin], s, starts, amount: float) -> float:
-    """Integrate the race until the loss has fallen by an amount."""
     from scipy.integrate import solve_ivp  # here, as its import takes a while
 
     answers, activity = (

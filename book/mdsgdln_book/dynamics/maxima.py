@@ -55,7 +55,7 @@ class Candidate(NamedTuple):
 def drive(
     task: Task, input_weights: ArrayLike, residual: ArrayLike | None = None
 ) -> Float[np.ndarray, " n"]:
-    """Return f = ‖R relu(Xᵀw)‖ / (P‖w‖) of several neurons: twice the largest utility over u.
+    """Return the drive ‖R relu(Xᵀw)‖ / (P‖w‖) of neurons: twice their largest utility over u.
 
     Args:
         task: with inputs X.
@@ -74,7 +74,7 @@ def drive(
 
 
 def candidates(task: Task, residual: ArrayLike | None = None) -> list[Candidate]:
-    """Return all faces with a fastest direction of their own, the fastest first: the *winner*.
+    """Return all faces that contain their own fastest direction, the fastest first.
 
     A local maximum whose top space has one dimension is among those with climb 0. Inputs that are
     dependent before rounding to single precision may count as independent.
@@ -125,7 +125,6 @@ def list_faces(inputs: Float[np.ndarray, "N_in P"]) -> Int[np.ndarray, "F P"]:
 
 
 def _lines(vectors: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "rays k"]:
-    """Return the signs of vectors along all lines that they cut out of their span, both ways."""
     inside = orth(vectors, FLAT).T @ vectors
     signs = set()
     for chosen in combinations(inside.T, len(inside) - 1):
@@ -179,7 +178,7 @@ def drive_of(inputs, residual, w):
 def steepest_slope(
     inputs, residual, w: Float[np.ndarray, " N_in"], off: Bool[np.ndarray, " P"] | bool = False
 ) -> float:
-    """Return the largest slope of the drive at one w of length 1, NaN for too many to try.
+    """Return the largest directional derivative of the drive at a unit vector w, or NaN.
 
     max over ‖δ‖ ≤ 1 of cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ), which is the largest distance over sets A
     from c + Σ_{i∈A} β_i x_i to {Σ θ_i |β_i| x_i, 0 ≤ θ_i ≤ 1}, A among samples with β_i > 0 and θ

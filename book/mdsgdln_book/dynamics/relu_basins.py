@@ -71,7 +71,7 @@ class Basin(NamedTuple):
 def basins(
     task: Task, residual: ArrayLike | None = None, *, key: Array, num_neurons: int = 4096
 ) -> list[Basin]:
-    """Return where the neurons of a small ReLU network with one hidden layer go, fastest first.
+    """Return the directions that neurons of a small ReLU network turn to, the fastest first.
 
     Random neurons are followed; their last direction is replaced by the top vector of its face.
     The relative sampling error of a mass is about 2/√neurons; a basin that none finds is left out.
@@ -173,7 +173,6 @@ def _flow(z: Array, inputs: Array, residual: Array) -> tuple:
 
 
 def _largest_rate(on, inputs, residual) -> Float[Array, "N 1"]:
-    """Return a bound of the rates of neurons that are on for some samples; X and R have norm 1."""
     sizes = jnp.linalg.norm(inputs, axis=0) * jnp.linalg.norm(residual, axis=0)
     bound = jnp.minimum(on @ sizes, 1.0)
     return jnp.where(bound > 0, bound, 1.0)[:, None]
@@ -262,7 +261,6 @@ def _groups(inputs, residual, tops, flat, settled) -> tuple[Int[np.ndarray, " N"
 
 
 def _not_zero(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
-    """Return which columns are not zero, up to rounding of the largest."""
     lengths = np.linalg.norm(vectors, axis=0)
     return lengths > FLAT * lengths.max()
 
@@ -298,7 +296,6 @@ def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> 
 
 
 def _closed(inputs, residual, found: list[Basin]) -> list[Basin]:
-    """Return the basins, with known masses for isolated samples that are faster than all else."""
     alone = _isolated(inputs) & _isolated(residual)
     share = 1.0  # of the neurons that no faster one takes
     for index, basin in enumerate(found):
@@ -312,7 +309,6 @@ def _closed(inputs, residual, found: list[Basin]) -> list[Basin]:
 
 
 def _isolated(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
-    """Return which columns are orthogonal to all others."""
     lengths = np.linalg.norm(vectors, axis=0)
     unit = vectors / np.where(lengths > 0, lengths, 1)
     return np.sum(np.abs(unit.T @ unit) > FLAT, axis=0) <= 1
@@ -334,7 +330,6 @@ def _explain_death(inputs, residual, drawn: Float[np.ndarray, "N N_in"]) -> None
 
 
 def _warn_of_lost(w, u, inputs, residual, group) -> None:
-    """Warn if neurons that grow have not come near a maximum."""
     activity = np.maximum(w @ inputs, 0)
     most = np.asarray(_largest_rate(activity > 0, inputs, residual))[:, 0]
     # dead ones flicker at 1e-4

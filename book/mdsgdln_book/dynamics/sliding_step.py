@@ -162,7 +162,6 @@ def _swept(inputs, before, most, pushes):
 
 
 def _solver(inputs: Float[Array, "n P"], slide: Bool[Array, "P m"]) -> Float[Array, "P n m"]:
-    """Return L of some sets of sliding samples."""
     products, squares = inputs.T @ inputs, _squares(inputs)
     ridge = RIDGE * jnp.finfo(inputs.dtype).eps * squares
 

@@ -34,7 +34,7 @@ FEW = {2: 12, 3: 25, 4: 50}  # neurons, by the number of matrices: below, modes 
 def drop_times(
     task: Task, sizes: Sequence[int], scale: float | Sequence[float]
 ) -> Float[np.ndarray, " modes"]:
-    """Return the expected half time of every mode of a wide linear network of random weights.
+    """Return the expected half-learning time of each mode of a wide random linear network.
 
     T_α is when u_αᵀWv_α, W the product of all layers, is s_α/(2d_α): the solution of
     dT = dτ/(s_α − d_α F(τ)) up to F = s_α/(2d_α), where F is that of the chain of words (see the
@@ -84,7 +84,6 @@ def drop_times(
 
 
 def _warn(found, widths, sigmas) -> None:
-    """Warn of what puts times off by more than some per cent."""
     s = found.singular_values
     around = np.maximum(np.r_[0, widths], np.r_[widths, 0])  # larger hidden width at each matrix
     size = np.max(sigmas * np.sqrt(around))

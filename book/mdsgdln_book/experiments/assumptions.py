@@ -18,14 +18,14 @@ LEARNED = 0.01  # a curve is compared until this share of the loss is left
 
 
 def correlated_covariance(norm: float, seed: int) -> np.ndarray:
-    """Return Σ^x = D + ε B with the given off-diagonal norm; ε follows from it."""
+    """Return the covariance Σ^x = D + ε B whose off-diagonal norm is as given."""
     variances, off_diagonal = covariance_of_common_causes(0.2, seed)
     ratio = np.linalg.norm(variances) / np.linalg.norm(off_diagonal)
     return variances + norm / np.sqrt(1 - norm**2) * ratio * off_diagonal
 
 
 def covariance_of_common_causes(spread: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return D and B: random variances, and what two random common causes of all of them add.
+    """Return random variances D, and the covariances B that two random common causes add.
 
     D + ε B is the Σ^x of inputs that owe the share ε of their variances to the causes.
     """
@@ -37,13 +37,13 @@ def covariance_of_common_causes(spread: float, seed: int) -> tuple[np.ndarray, n
 
 
 def task_with_covariance(inputs: np.ndarray, strengths: np.ndarray = STRENGTHS) -> tasks.Task:
-    """Return a task with Σ^x = ``inputs`` and Σ^yx = S that a linear map solves completely."""
+    """Return a linearly solvable task with input covariance ``inputs`` and Σ^yx = S."""
     samples = np.sqrt(len(inputs)) * np.linalg.cholesky(inputs)
     return tasks.Task(samples, np.diag(strengths) @ np.linalg.solve(inputs, samples))
 
 
 def linear_network(task: tasks.Task, hidden: int = HIDDEN) -> networks.LinearNetwork:
-    """Return the linear network with one hidden layer for a task."""
+    """Return the linear network with one hidden layer that fits a task."""
     return networks.LinearNetwork((len(task.inputs), hidden, len(task.targets)))
 
 
@@ -60,14 +60,14 @@ def closed_form(task, times, start=None):
 
 
 def relative_error_above_floor(curve, losses, floor=0.0):
-    """Return area between over area below, above ``floor``, until hardly any loss is left."""
+    """Return the relative L¹ error of a curve, after subtracting ``floor`` from the reference."""
     above = losses - floor
     kept = above > LEARNED * above[0]
     return jnp.sum(kept * jnp.abs(curve - losses)) / jnp.sum(kept * above)
 
 
 def train_and_record(task, seed: int, rate: float, num_steps: int, every: int = 5, scale=SCALE):
-    """Train a linear network from random weights; record its map W₂W₁ every few steps.
+    """Train a linear network from random weights and record its map W₂W₁ every few steps.
 
     Returns the initial weights, the effective starts drawn with them, times, losses and maps.
     """
@@ -87,7 +87,7 @@ def network_map(weights):
 
 
 def mode_alignment(maps, modes, index: int):
-    """Return how well W sends v_α to u_α and nothing else there, and how much, each (T,)."""
+    """Return the alignment of W with mode α and the strength of W along it, each of shape (T,)."""
     left, right = modes.left[:, [index]], modes.right[:, [index]]
     return linear_maps.alignment(maps, left, right), (left.T @ maps @ right)[:, 0, 0]
 
@@ -96,7 +96,7 @@ def mode_alignment(maps, modes, index: int):
 
 
 def correlated_inputs_experiment(variances: str, strength: float, seed: int) -> dict:
-    """Train on inputs that are correlated between modes; say how Eq. 7 and the free reduction do.
+    """Train on correlated inputs; return the errors of Eq. 7 and of the reduced network.
 
     With "nearly equal" variances ``strength`` is the off-diagonal norm. "unequal" ones owe this
     share of themselves to two common causes.
@@ -125,7 +125,7 @@ def correlated_inputs_experiment(variances: str, strength: float, seed: int) -> 
 
 
 def large_initialisation_experiment(layers: str, size: float, seed: int) -> dict:
-    """Train on whitened inputs from Hσ² = ``size`` in the "first" layer, or in "both"."""
+    """Train on whitened inputs from large weights, with Hσ² = ``size`` in one or both layers."""
     task, rate = task_with_covariance(np.eye(len(STRENGTHS))), 0.005
     sigma = np.sqrt(size / HIDDEN)
     scale = [sigma, sigma if layers == "both" else 0.0]

@@ -20,7 +20,7 @@ RATE, NUM_STEPS, EVERY = 0.02, 6000, 10
 
 
 def noisy_task(noise: float, seed: int) -> tasks.Task:
-    """Return 32 samples of the signal with noise in the targets; inputs exactly white."""
+    """Return 32 samples with exactly white inputs and noisy targets."""
     rng = np.random.default_rng(seed)
     basis, _ = np.linalg.qr(rng.normal(size=(NUM_SAMPLES, NUM_INPUTS)))
     inputs = np.sqrt(NUM_SAMPLES) * basis.T
@@ -29,7 +29,7 @@ def noisy_task(noise: float, seed: int) -> tasks.Task:
 
 
 def experiment(noise: float, seed: int) -> dict:
-    """Train on noisy targets; return the deviation of Eq. 7, and the test loss where it stops."""
+    """Train on noisy targets; return the error of Eq. 7 and the test loss at its predicted stop."""
     task = noisy_task(noise, seed)
     _, start, times, losses, maps = train_and_record(task, seed, RATE, NUM_STEPS, EVERY)
     modes = statistics.modes(task)

@@ -23,7 +23,7 @@ SEQUENCES, STEPS, EVERY = 2048, 480, 8  # of a run; steps between two losses tha
 
 
 def keep_weights(weights):
-    """Return what is recorded of a run: all weights."""
+    """Return all weights, to be recorded during training."""
     return weights
 
 
@@ -36,25 +36,25 @@ class Attention(Network):
     classes: int = 0
 
     def init(self, key, scale):
-        """Draw Gaussian weights: values, keys by queries, and both layers of the table."""
+        """Draw Gaussian weights: values, keys times queries, and both layers of the table."""
         rows = self.dims + 1
         shapes = [(HEADS, rows), (HEADS, rows, self.dims), (HEADS, self.classes), (1, HEADS)]
         generator = np.random.default_rng(np.asarray(jax.random.key_data(key)))  # compiles nothing
         return [jnp.asarray(scale * generator.normal(size=shape)) for shape in shapes]
 
     def apply(self, weights, inputs):
-        """Answer for sequences (tokens one below the other, query, class), one a column."""
+        """Return the outputs for sequences in columns (tokens stacked, then query, then class)."""
         return self.in_context(weights, inputs) + self.in_weights(weights, inputs)
 
     def in_context(self, weights, inputs):
-        """Return what attention answers, (1, P)."""
+        """Return the output of attention, (1, P)."""
         values, keys, *_ = weights
         tokens, query, _ = self.parts(inputs)
         products = jnp.einsum("nip,njp->ijp", tokens, tokens) / self.tokens
         return jnp.einsum("hi,ijp,hjk,kp->p", values, products, keys, query)[None]
 
     def in_weights(self, weights, inputs):
-        """Return what the look-up table answers, (1, P)."""
+        """Return the output of the look-up table, (1, P)."""
         *_, first, second = weights
         return second @ (first @ self.parts(inputs)[2])
 
@@ -69,14 +69,14 @@ network = cache(Attention)  # the same object for the same numbers: compiled onc
 
 
 def cubic_features(model: Attention, inputs) -> np.ndarray:
-    """Return β ⊗ x_q, shape (D², P), the features of blocks a and b."""
+    """Return the features β ⊗ x_q of blocks a and b, shape (D², P)."""
     tokens, query, _ = map(np.asarray, model.parts(inputs))
     mean = np.mean(tokens[:, :-1] * tokens[:, -1:], axis=0)
     return (mean[:, None] * query[None]).reshape(-1, inputs.shape[1])
 
 
 def block_a_weights(weights) -> list:
-    """Return the weights of a linear network on the cubic features: block a alone."""
+    """Return the weights of the linear network on cubic features that equals block a."""
     values, keys, *_ = map(np.asarray, weights)
     return [keys[:, :-1].reshape(HEADS, -1), values[:, -1][None]]
 
@@ -92,7 +92,7 @@ TOKENS = 16
 
 
 def regression_task(spectrum: str, seed: int) -> Task:
-    """Return sequences of y = wᵀx, x ~ N(0, Λ) and w ~ N(0, 1), each with its mirror image −w."""
+    """Return sequences of y = wᵀx with x ~ N(0, Λ), w ~ N(0, 1), and the same sequences with −w."""
     generator, sizes = np.random.default_rng(seed), SPECTRA[spectrum]
     shape = TOKENS + 1, len(sizes), SEQUENCES // 2
     x = generator.normal(size=shape) * np.sqrt(sizes)[:, None]
@@ -109,20 +109,20 @@ def mean_squares(sizes: np.ndarray) -> np.ndarray:
 
 
 def predicted_half_drop_time(sizes: np.ndarray, scale: float) -> float:
-    """Return when half of the drop is made, [ln(s/(d a₀) − 1) − ln(1 + √2)]/(2s), a₀ = Hσ²/2."""
+    """Return the predicted half-drop time [ln(s/(d a₀) − 1) − ln(1 + √2)]/(2s), a₀ = Hσ²/2."""
     s = np.linalg.norm(sizes**2)
     d = np.sum(sizes**5 * mean_squares(sizes)) / s**2
     return (np.log(2 * s / (d * HEADS * scale**2) - 1) - np.log(1 + np.sqrt(2))) / (2 * s)
 
 
 def half_drop_time(losses, times) -> float:
-    """Return when a curve has made half of its whole drop."""
+    """Return the time at which a loss curve has completed half of its drop."""
     level = (losses[0] + np.min(losses)) / 2
     return float(np.interp(-level, -np.minimum.accumulate(losses), times))
 
 
 def train_attention(spectrum: str, scale: float, seed: int) -> dict:
-    """Train attention; return its losses beside those of block a alone.
+    """Train attention; return its losses and those of block a alone.
 
     ``ratio`` is ‖b‖/‖a‖ when half of the drop is made. ``rho`` is the largest singular value of
     ⟨y β x_qᵀ⟩ over its norm, in these very sequences.

@@ -17,7 +17,7 @@ from mdsgdln_book.tables import Table
 
 
 def tie_probability(D: int, K: int, N: int, B: int, seed: int) -> dict:
-    """Return the p at which both make a quarter of their drop at once: trained, and predicted."""
+    """Return the p at which both pathways learn a quarter together, trained and predicted."""
     sequences, model, middle = (
         draw_sequences(D, K, N, B, seed),
         network(D, N, K),
@@ -39,7 +39,7 @@ def tie_probability(D: int, K: int, N: int, B: int, seed: int) -> dict:
 
 
 def draw_settings(number: int, seed: int) -> list[tuple]:
-    """Return settings (D, K, N, B) at random, p* of copies alone between .2 and .85."""
+    """Return random settings (D, K, N, B) for which copies alone predict p* between .2 and .85."""
     generator, found = np.random.default_rng(seed), []
     while len(found) < number:
         sizes = [int(generator.integers(*ends)) for ends in ((6, 13), (8, 25), (6, 13), (1, 4))]

@@ -54,7 +54,7 @@ class Sequences(NamedTuple):
 
 
 def draw_sequences(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> Sequences:
-    """Draw sequences of N tokens in which the class of the query, one of K, stands B times.
+    """Draw sequences of N tokens that contain the query's class, one of K, B times.
 
     Half of the labels are 1. Class vectors in D dimensions are random with Σ y x = 0, unless
     ``free``.
@@ -82,12 +82,12 @@ def draw_sequences(D: int, K: int, N: int, B: int, seed: int, free: bool = False
 
 
 def tie_probability_of_copies(D: int, K: int, N: int, B: int) -> float:
-    """Return 1 − (B/N)S, S = √(1 + (K − 1)/D): p*, if the other tokens were silent."""
+    """Return p* = 1 − (B/N)S, S = √(1 + (K − 1)/D), which ignores tokens of other classes."""
     return 1 - B / N * np.sqrt(1 + (K - 1) / D)
 
 
 def predicted_tie_probability(D: int, K: int, N: int, B: int) -> float:
-    """Return p* = 1 − (B/N)S/[1 + S(1 − B/N)/(K − 1)], at which both rates are equal."""
+    """Return p* = 1 − (B/N)S/[1 + S(1 − B/N)/(K − 1)], where both rates are equal."""
     silent = 1 - tie_probability_of_copies(D, K, N, B)
     return 1 - silent / (1 + silent * (N / B - 1) / (K - 1))
 
@@ -96,7 +96,7 @@ PATHWAYS = {"context": ("products", "context"), "weights": ("class", "weights")}
 
 
 def condense_to_moments(model: Attention, task: Task) -> Task:
-    """Return few samples with the moments of cubic features, one-hot classes and targets."""
+    """Return few samples with the second moments of cubic features, classes and targets."""
     features = cubic_features(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
     return linear_maps.condense(Task(np.concatenate(features), task.targets))
 
@@ -113,14 +113,14 @@ def pathway_rates(model: Attention, few: Task) -> np.ndarray:
 
 
 def least_losses(model: Attention, few: Task) -> np.ndarray:
-    """Return the least loss of either pathway alone."""
+    """Return the least loss that each pathway can reach alone."""
     y = np.asarray(few.targets)
     left = [y - y @ np.linalg.pinv(x) @ x for x in pathway_inputs(model, few)]
     return np.array([np.sum(part**2) / (2 * y.size) for part in left])
 
 
 def two_pathways(model: Attention, few: Task, weights, only: str = "") -> tuple:
-    """Return the gated network that stands for attention and look-up table, with their weights.
+    """Return the gated network equivalent to attention and look-up table, with its weights.
 
     One pathway sees the cubic features, one the class. With ``only`` one, the other cannot learn.
     """
@@ -135,19 +135,19 @@ def two_pathways(model: Attention, few: Task, weights, only: str = "") -> tuple:
 
 
 def losses_of_answers(parts, targets) -> list:
-    """Return the loss of what both answer together, and of what either answers alone."""
+    """Return the losses of the summed output and of each output alone."""
     return [jnp.mean((targets - part) ** 2) / 2 for part in (sum(parts), *parts)]
 
 
 def train_two_pathways(network, weights, task: Task, rate: float, steps: int, every: int) -> list:
-    """Train the stand-in; return losses of both pathways together, and of either alone."""
+    """Train the reduced network; return losses of both pathways together and of each alone."""
     run = training.train(network, weights, task, rate, steps, observe=keep_weights, every=every)
     return pathway_losses(network, run.observed, task)
 
 
 @jax.jit
 def pathway_losses(network, records, task: Task) -> list:
-    """Return the losses of both pathways together, and of either alone, by record."""
+    """Return the loss of both pathways together and of each alone, for each record."""
     rows = network.graph.node_rows
 
     def one(weights):
@@ -163,7 +163,7 @@ def pathway_losses(network, records, task: Task) -> list:
 
 @partial(jax.jit, static_argnames="model")
 def recorded_losses(model: Attention, records, inputs, targets) -> list:
-    """Return the losses of a trained network together, of attention and of the table, by record."""
+    """Return the loss of a network, of its attention and of its table, for each record."""
 
     def one(weights):
         return losses_of_answers(
@@ -176,7 +176,7 @@ def recorded_losses(model: Attention, records, inputs, targets) -> list:
 def predict_race(
     model: Attention, sequences: Sequences, p: float, seed: int, end: float, train: bool = True
 ) -> dict:
-    """Predict the race, and run it if ``train``: losses, and which part of its drop each has made.
+    """Predict the race and, if ``train``, run it; return losses and completed fractions of drops.
 
     ``end`` is in units of the time at which the faster one is half learned.
     """
@@ -201,7 +201,7 @@ def predict_race(
 
 
 def attention_lead(drops: np.ndarray) -> float:
-    """Return by how much attention leads when one of the two has made a quarter of its drop."""
+    """Return the lead of attention when the faster pathway has completed a quarter of its drop."""
     after = int(np.argmax(drops.max(axis=0) >= QUARTER))
     pair = drops[:, after - 1 : after + 1]
     if pair.size == 0:
@@ -211,14 +211,14 @@ def attention_lead(drops: np.ndarray) -> float:
 
 
 def race_curves(p: float, B: int, K: int, seed: int) -> dict:
-    """Return losses and drops of a race at D = N = 8, trained and predicted, of some records."""
+    """Return trained and predicted losses and drops of a race at D = N = 8, thinned."""
     model = network(8, 8, K)
     found = predict_race(model, draw_sequences(8, K, 8, B, seed), p, seed, end=2)
     return {name: found[name][..., ::3] for name in found if name != "weights"}
 
 
 def train_after_race(p: float, seed: int) -> dict:
-    """Train for long at D = N = 8, K = 32, B = 2; ``drops`` are those that both have made by then.
+    """Train long after the race at D = N = 8, K = 32, B = 2; ``drops`` are the completed fractions.
 
     ``unseen`` is how often attention alone has the label of classes that it never saw, and
     ``table`` how often it is right by chance: what the look-up table would answer.
@@ -234,7 +234,7 @@ def train_after_race(p: float, seed: int) -> dict:
 
 
 def lead_in_draw(p: float, seed: int) -> dict:
-    """Return the lead of attention in a draw at D = N = 8, K = 64, B = 2."""
+    """Return the lead of attention for one draw of classes at D = N = 8, K = 64, B = 2."""
     found = predict_race(network(8, 8, 64), draw_sequences(8, 64, 8, 2, seed), p, seed, end=1.75)
     return {"lead": attention_lead(found["trained_drops"])}
 

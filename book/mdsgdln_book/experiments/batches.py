@@ -19,7 +19,7 @@ GATED = networks.contextual_pathways(TASK, 3, 2, PATHWAY_HIDDEN)
 
 @partial(jax.jit, static_argnames=("batch", "draws"))
 def compare_batches(batch: int, draws: str, seed: int) -> dict:
-    """Train on batches and on all samples from the same weights; say what batches change.
+    """Train on minibatches and on all samples from the same weights, and compare the losses.
 
     ``draws``: "epochs" use every sample once; "independent" ones do not. ``earlier`` is the area by
     which batches are earlier over that below the loss on all samples, which ``full`` is, thinned.
@@ -45,7 +45,6 @@ def compare_batches(batch: int, draws: str, seed: int) -> dict:
 
 
 def _independent(network, weights, batch, key):
-    """Return the full-batch losses of descent on batches drawn anew at each update."""
     order = jnp.argsort(jax.random.uniform(key, (NUM_STEPS, TASK.num_samples)), axis=1)
 
     def step(weights, columns):

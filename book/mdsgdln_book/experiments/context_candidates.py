@@ -35,7 +35,7 @@ def contextual_setting(case: str):
 
 
 def compare_candidates(case: str, seed: int) -> dict:
-    """Train the ReLU network and each candidate; return deviations and thinned loss curves."""
+    """Train the ReLU network and each candidate; return relative errors and thinned losses."""
     task, rate, relu = contextual_setting(case)
     num_contexts = len(STRUCTURES[case])
     relu_key, *keys = jax.random.split(jax.random.key(seed), 5)
@@ -61,7 +61,7 @@ def compare_candidates(case: str, seed: int) -> dict:
 
 
 def train_without_common_block(seed: int) -> dict:
-    """Train on three trees without a common block; who imitates the loss, and where neurons are on.
+    """Train on three trees without a common block; compare candidates and active contexts.
 
     ``on``: the share of the weight in 0, 1, 2 and 3 contexts, at first ``untrained``.
     """
@@ -89,7 +89,7 @@ def double_contextual_scale(network: networks.GatedNetwork) -> dict:
 
 
 def losses_with_sample_pathways(case: str, seed: int) -> dict:
-    """Return the losses of a common pathway beside a module for each sample, which sees the item.
+    """Return the losses of a common pathway plus one pathway for each sample.
 
     It has as many neurons in all as the all-but-one network. The modules share their input and
     output, so they stand side by side in one layer.
@@ -109,7 +109,7 @@ def losses_with_sample_pathways(case: str, seed: int) -> dict:
 
 
 def losses_with_equal_width(case: str, seed: int) -> dict:
-    """Return the losses of the all-but-one network with as many neurons in all as the ReLU network.
+    """Return the losses of the all-but-one network with as many neurons as the ReLU network.
 
     So say MHS App. F and G.1, against App. H.
     """
@@ -132,7 +132,7 @@ OTHERS = {
 
 
 def losses_of_scaled_pathways(case: str, subset_size: int) -> dict:
-    """Return the predicted losses with each of FACTORS times the ReLU network's σ in contexts."""
+    """Return predicted losses with σ of the contextual pathways multiplied by each of FACTORS."""
     task, rate, _ = contextual_setting(case)
     network = networks.contextual_pathways(task, 3, subset_size, PATHWAY_HIDDEN)
 
@@ -144,7 +144,7 @@ def losses_of_scaled_pathways(case: str, subset_size: int) -> dict:
 
 
 def loss_ratio_with_frozen_gates(case: str, seed: int) -> dict:
-    """Return the summed loss of the ReLU network with its first gates kept, over its own."""
+    """Return the summed loss with gates frozen at initialisation over that of the ReLU network."""
     task, rate, relu = contextual_setting(case)
     relu, (first, second), task = reduce_network(relu, relu.init(jax.random.key(seed), SCALE), task)
     losses = training.train(relu, [first, second], task, rate, NUM_STEPS).losses

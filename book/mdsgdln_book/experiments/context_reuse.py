@@ -19,7 +19,7 @@ SETTINGS = {
 
 
 def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
-    """Return shares of the weight on in 0, 1, …, C contexts, before and after training.
+    """Return the weight share of neurons active in 0, 1, …, C contexts, before and after training.
 
     ``untrained`` and ``trained`` have a row for each hidden layer, (layers, C + 1). A neuron is on
     in a context if it is on for more than half of the items there; it weighs ‖w_in‖ ‖w_out‖.
@@ -43,7 +43,7 @@ def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
 
 
 def layer_shares_by_context_count(relu, weights, task, contexts):
-    """Return the share of each layer's weight that is on in 0, 1, …, C contexts."""
+    """Return the weight share of each layer's neurons active in 0, 1, …, C contexts."""
     shares = []
     for index, gates in enumerate(relu.gates(weights, task.inputs)):
         by_item = gates.reshape(-1, contexts, NUM_ITEMS)
@@ -53,7 +53,7 @@ def layer_shares_by_context_count(relu, weights, task, contexts):
 
 
 def contexts_by_energy(weights, task, contexts):
-    """Return the share of the contexts that each layer's neurons respond in, (layers,)."""
+    """Return the effective share of contexts in which each layer's neurons respond, (layers,)."""
     hidden, shares = task.inputs, []
     for incoming, outgoing in zip(weights[:-1], weights[1:], strict=True):
         hidden = jax.nn.relu(incoming @ hidden)

@@ -20,7 +20,7 @@ PERMUTATIONS = 20
 
 
 def experiment(structures: str, hidden_layers: int, seed: int) -> dict:
-    """Return the share of the contexts that each hidden layer serves, mean of its weight.
+    """Return the mean share of contexts in which the neurons of each hidden layer are active.
 
     Results:
         on_…: a neuron serves a context if it is on for more than half of the items there.
@@ -50,7 +50,7 @@ def experiment(structures: str, hidden_layers: int, seed: int) -> dict:
 
 
 def context_share_per_layer(weights, inputs, key=None):
-    """Return the shares of the contexts served, by gates and by energy, (2, layers)."""
+    """Return the shares of contexts with activity, by gates and by energy, (2, layers)."""
     hidden, shares = inputs, []
     for incoming, outgoing in zip(weights[:-1], weights[1:], strict=True):
         hidden = activity = jax.nn.relu(incoming @ hidden)

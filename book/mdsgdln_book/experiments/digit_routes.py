@@ -33,7 +33,7 @@ class Pictures(NamedTuple):
 
 
 def centre_and_summarise(train: tasks.Task, test: tasks.Task) -> Pictures:
-    """Centre both by the training set's means, and compute its second moments."""
+    """Centre training and test pictures by the training means; compute second moments."""
     mean_x, mean_y = (
         np.mean(rows, axis=1, keepdims=True) for rows in (train.inputs, train.targets)
     )
@@ -46,14 +46,14 @@ def centre_and_summarise(train: tasks.Task, test: tasks.Task) -> Pictures:
 
 
 def split_pictures(whole: tasks.Task, num_train: int) -> Pictures:
-    """Split pictures at random, always in the same way."""
+    """Split pictures at random, with a fixed seed."""
     order = np.random.default_rng(0).permutation(whole.num_samples)
     return centre_and_summarise(whole.take(order[:num_train]), whole.take(order[num_train:]))
 
 
 @cache
 def digits() -> Pictures:
-    """Return the small digits, 1200 of them for training; most who import this need none."""
+    """Return the small digits, 1200 of them for training."""
     with jax.ensure_compile_time_eval():  # an experiment calls it while it is compiled
         return split_pictures(tasks.digits(), 1200)
 
@@ -73,7 +73,7 @@ def learning_rate(num_trained: int, scale: float) -> jax.Array:
 def initial_weights(
     key: jax.Array, num_domains: int, num_pixels: int, scale: float, dtype=float
 ) -> dict[str, jax.Array]:
-    """Draw orthogonal weights: one matrix a domain into, one within, one a domain out of."""
+    """Draw orthogonal weights: an input and an output matrix per domain, one hidden matrix."""
     draw = partial(jax.nn.initializers.orthogonal(scale), dtype=dtype)
     keys = jax.random.split(key, 2 * num_domains + 1)
     return {
@@ -84,14 +84,14 @@ def initial_weights(
 
 
 def route_maps(weights: dict[str, jax.Array]) -> jax.Array:
-    """Return the linear map of every pair, (input domain, output domain, classes, pixels)."""
+    """Return the linear map of each pair, (input domain, output domain, classes, pixels)."""
     return jnp.einsum("joh,ihp->ijop", weights["out"], weights["hidden"] @ weights["in"])
 
 
 def loss_and_gradient(
     weights, variances, input_output, mask, together=None
 ) -> tuple[jax.Array, dict]:
-    """Return the loss, and its gradient for all weights.
+    """Return the loss and its gradient with respect to all weights.
 
     The loss is the mean over input domains of the sum over trained outputs, less a constant:
     tr(A_j C_i A_jᵀ)/2 − tr(A_j D_iᵀ), C_i = W_i Σ^x W_iᵀ, D_i = Σ^yx W_iᵀ, W_i the first weights
@@ -123,7 +123,7 @@ def loss_and_gradient(
 
 
 def train(weights, pictures: Pictures, trained: np.ndarray, rate: float, records=RECORDS):
-    """Descend the loss; return losses and the maps of all pairs at the steps of ``records``."""
+    """Train by gradient descent; return losses and the maps of all pairs at steps ``records``."""
     data = jnp.asarray(pictures.variances), jnp.asarray(pictures.input_output)
     mask = jnp.asarray(trained, float)
 

@@ -19,7 +19,7 @@ MOST_STEPS = 4000  # after which neurons are compared that have not learned enou
 
 
 def one_neuron_per_mode(task, build, starts):
-    """Return a gated network of one neuron per raw mode, and its weights.
+    """Return a gated network with one neuron per mode of each pathway, and its weights.
 
     Args:
         task: what the network is for.
@@ -38,7 +38,7 @@ def one_neuron_per_mode(task, build, starts):
 
 
 def matched_initial_strengths(neurons, task, build, scale, rate, levels=(0.01,)):
-    """Return the starts, in σ², of the common and of the other pathways that match the neurons.
+    """Return the initial strengths, in σ², at which pathways learn as fast as the given neurons.
 
     The common one is matched on the targets, when the neurons have learned 1 % of them; the others
     on what it leaves of them, at each of ``levels``, shares that increase.

@@ -22,7 +22,7 @@ SCALES = {100: (6e-5, 6e-4, 6e-3), 420: (6e-4, 6e-3)}
 
 
 def layer_splitter(sizes: Sequence[int]) -> tuple[int, Callable[[np.ndarray], list[np.ndarray]]]:
-    """Return how many weights a network has, and what makes of so many numbers its layers."""
+    """Return the number of weights and a function that splits a flat vector into layers."""
     shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
     *ends, number = np.cumsum([rows * columns for rows, columns in shapes]).tolist()
 
@@ -34,7 +34,7 @@ def layer_splitter(sizes: Sequence[int]) -> tuple[int, Callable[[np.ndarray], li
 
 
 def follow_to_blow_up(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-    """Follow weights while the error is that of outputs zero, until they have grown ``GROWN``-fold.
+    """Follow weights under the error of zero outputs until they have grown ``GROWN``-fold.
 
     Time is in units of 1/s of the first mode. Where all layers have the strength w, it is infinite
     1/w later.
@@ -70,7 +70,7 @@ def follow_to_blow_up(structures: str, layers: list[np.ndarray]) -> tuple[float,
 
 @cache
 def always_active_shares(structures: str) -> tuple[float, float, float]:
-    """Follow small weights N(0, 1/H) while the error is that of outputs zero; means of seeds.
+    """Return blow-up time and shares of always-active neurons under the error of zero outputs.
 
     Returns:
         the time at which weights are infinite, over 1/(s σ √H), and the shares of the neurons of
@@ -90,7 +90,7 @@ def always_active_shares(structures: str) -> tuple[float, float, float]:
 
 
 def half_strength_losses(structures: str) -> tuple[float, float]:
-    """Return the loss when the first mode, and then the second, has half its strength.
+    """Return the losses at which the first and the second mode have half their strength.
 
     At half its strength a mode has taken three quarters of s²/(2d). Modes as fast as the second
     count with it.
@@ -105,7 +105,7 @@ def half_strength_losses(structures: str) -> tuple[float, float]:
 
 
 def measure_drop_times(structures: str, num_hidden: int, scale: float) -> dict:
-    """Return when ReLU networks are at the first and at the second level.
+    """Train ReLU networks; return the times of their first and second drop.
 
     Results:
         first, second: times, (seeds,).

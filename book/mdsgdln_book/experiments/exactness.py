@@ -33,7 +33,7 @@ def max_steps(num_contexts: int, hidden: int, scale):
 
 @partial(jax.jit, static_argnames="longest")
 def train_until_learned(trained, rate, limit, longest=8000):
-    """Train networks until all have learned; return their losses, zero after the end.
+    """Train networks until all have learned; return their losses, padded with zeros.
 
     Each comes with its initial weights and its task.
     """
@@ -58,7 +58,7 @@ def train_until_learned(trained, rate, limit, longest=8000):
 
 
 def compare_networks(contexts: int, hidden: int, scale: float, seed: int) -> dict:
-    """Return how far the gated network's loss is from the ReLU network's, and on which side."""
+    """Train both networks; return the relative error of the loss, with and without sign."""
     task, relu, gated = exactness_setting(contexts, hidden)
     limit = max_steps(contexts, hidden, scale)
     trained = [(*pair, task) for pair in initialise_both(relu, gated, scale, seed)]
@@ -77,7 +77,7 @@ def initialise_both(relu, gated, scale, seed):
 
 @jax.jit
 def signed_difference(losses, reference):
-    """Return the deviation from a reference, and the difference with its sign."""
+    """Return the relative error of a loss curve, and the same with its sign."""
     return {
         "deviation": deviation(losses, reference),
         "signed": jnp.sum(losses - reference) / jnp.sum(reference),

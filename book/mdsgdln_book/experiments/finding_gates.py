@@ -73,7 +73,7 @@ class Recording(NamedTuple):
 
 
 def record_training(case: Case, seed: int) -> Recording:
-    """Train the ReLU network from several starts and record its hidden layer and its outputs."""
+    """Train the ReLU network from several seeds; record hidden activity, losses and outputs."""
     task = case.task
     relu = networks.ReLUNetwork((len(task.inputs), case.hidden, len(task.targets)))
     kept, parts = slice(None, None, case.sampled // case.seen), []
@@ -91,7 +91,6 @@ def record_training(case: Case, seed: int) -> Recording:
 
 @partial(jax.jit, static_argnames=("num_steps", "every"))
 def _train(network, start, task, rate, num_steps, every):
-    """Train a network; observe gates, shares of the weights and outputs."""
 
     def observe(weights):
         (gates,) = network.gates(weights, task.inputs)
@@ -102,7 +101,7 @@ def _train(network, start, task, rate, num_steps, every):
 
 
 def predict_with_gates(case: Case, gates, pathway=None, scale=None, input_masks=None):
-    """Return the loss and the outputs over time of the gated network with these gates.
+    """Return the predicted losses and outputs of the gated network with these gates.
 
     They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing
     fill the hidden layer up to ``case.room``, so that it is compiled once.
@@ -119,7 +118,7 @@ def predict_with_gates(case: Case, gates, pathway=None, scale=None, input_masks=
 
 
 def pad_with_idle_neurons(network, weights, task, room):
-    """Return a network of one hidden layer with neurons that do nothing, ``room`` in all."""
+    """Pad a one-hidden-layer network with silent neurons to ``room`` in all."""
     if len(network.graph.sizes) > 3:  # some pathways see other inputs
         return network, weights, task
     into, out = network.graph.path_edges(network.graph.paths[0])
@@ -132,14 +131,14 @@ def pad_with_idle_neurons(network, weights, task, room):
 
 
 def imitation_errors(case: Case, gates, recording: Recording) -> tuple[float, float]:
-    """Return the deviation of the loss and the mean squared error of the outputs."""
+    """Return the relative error of the loss and the mean squared error of the outputs."""
     losses, outputs = predict_with_gates(case, gates)
     error = np.sum((outputs - recording.outputs) ** 2, axis=1).mean() / len(case.task.targets)
     return deviation(losses, recording.losses), float(error)
 
 
 def discover_quietly(activity, weights=None) -> np.ndarray:
-    """Return the gates that are found, knowing that some recordings are small or always on.
+    """Discover gates, ignoring warnings about small or always-active recordings.
 
     XOR has four samples, ten neurons are few, and without a threshold noise is never silent.
     """
@@ -170,13 +169,13 @@ def experiment(case: str, seed: int) -> dict:
 
 
 def sorted_centroids(patterns, number) -> np.ndarray:
-    """Return the centroids of Algorithm 1 as they are, the largest first."""
+    """Return the centroids of Algorithm 1 without rounding, the largest first."""
     found = clusters.k_means(patterns, number)
     return found[np.argsort(-found.sum(axis=1))]
 
 
 def centroid_errors(case: str, seed: int) -> dict:
-    """Return errors of the output with centroids as gates and with rounded ones, K = 2 … 12.
+    """Return output errors with raw and with rounded centroids as gates, K = 2 … 12.
 
     Recordings are taken every 100 steps, as in Algorithm 1; ``drawn K`` are centroids.
     """

@@ -63,7 +63,7 @@ def task_by_name(name: str) -> tasks.Task:
 
 
 def pairs_of_one_hot_groups(first: int, second: int) -> np.ndarray:
-    """Return all pairs of two one-hot groups, a column for each."""
+    """Return every pair of two one-hot groups, one pair a column."""
     return np.vstack([np.repeat(np.eye(first), second, axis=1), np.tile(np.eye(second), first)])
 
 
@@ -74,7 +74,7 @@ def random_sign_task(rng, num_inputs: int, num_samples: int, num_outputs: int) -
 
 
 def hidden_width(name: str) -> int:
-    """Return how many hidden neurons the network for a task has."""
+    """Return the number of hidden neurons used for a task."""
     return {"xor": 128, "trees": 700, "mixed": 700}.get(name.split()[0], 400)
 
 
@@ -88,7 +88,7 @@ def first_basin_rate(task: tasks.Task) -> float:
 
 
 def compare_first_drop(task: str) -> dict:
-    """Return when the loss first falls, predicted from the task and measured.
+    """Return the predicted and the measured times of the first drop of the loss.
 
     By 5 % of its initial value, or by half of what the first basin explains where that is less.
 
@@ -116,13 +116,13 @@ def compare_first_drop(task: str) -> dict:
 
 
 def basin_half_time(basin: dynamics.Basin, width: int, scale: float) -> float:
-    """Return T½ of a basin by itself."""
+    """Return the time T½ at which an isolated basin reaches half its strength."""
     start = width * scale**2 * basin.mass
     return np.log(basin.rate / (basin.variance * start)) / (2 * basin.rate)
 
 
 def measure_first_drop(task, width, scale, seed, amount, rate, about) -> float:
-    """Return the time at which the loss of a ReLU network has fallen by an amount.
+    """Train a ReLU network; return the time at which its loss has fallen by a given amount.
 
     A step of descent multiplies by 1 + ηs what a time of ln(1 + ηs)/s would: that is its time.
     """
@@ -139,7 +139,7 @@ def measure_first_drop(task, width, scale, seed, amount, rate, about) -> float:
 
 
 def crossing_step(losses: np.ndarray, level: float) -> float:
-    """Return after how many steps a loss passes a level, between two of them; 0 if it does not."""
+    """Return the interpolated step at which a loss falls to a level, 0 if it never does."""
     after = int(np.argmax(losses <= level))
     if not after:
         return 0.0

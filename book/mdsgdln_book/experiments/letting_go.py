@@ -54,7 +54,7 @@ def contextual_setting(
 
 
 def train_to_levels(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
-    """Yield the weights when each of LEFT remains of the loss at the start."""
+    """Train, and yield the weights at each of the remaining losses LEFT."""
     start, rate, chunks = squared_error(network, weights, task), step * task.num_samples, 0
     for left in LEFT:
         while squared_error(network, weights, task) > left * start:
@@ -66,7 +66,7 @@ def train_to_levels(network, weights, task, batch_size=None, step=SUM_STEP) -> I
 
 
 def active_share_per_context(weights, task, num_contexts: int) -> np.ndarray:
-    """Return the share of each context's items for which a neuron is active, (H, C).
+    """Return the share of each context's items on which a neuron is active, (H, C).
 
     Active is what responds by 1 % of the neuron's largest response: what slides on the boundary of
     an item is within rounding of 0, on either side.
@@ -77,12 +77,12 @@ def active_share_per_context(weights, task, num_contexts: int) -> np.ndarray:
 
 
 def inactive_contexts_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
-    """Return which contexts a neuron is off in, (H, C), by three rules of counting."""
+    """Return the contexts in which each neuron is inactive, (H, C), by three thresholds."""
     return dict(zip(RULES, (share == 0, share < 0.5, share <= 0.5), strict=True))
 
 
 def inactive_contexts(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where neurons are active for at most half of the items, and how much they weigh."""
+    """Return the contexts in which each neuron is mostly inactive, (H, C), and neurons' weights."""
     off = inactive_contexts_by_rule(active_share_per_context(weights, task, num_contexts))[
         "at most half"
     ]
@@ -90,28 +90,28 @@ def inactive_contexts(weights, task, num_contexts: int) -> tuple[np.ndarray, np.
 
 
 def is_contextual(off: np.ndarray) -> np.ndarray:
-    """Return which neurons are off in some contexts and not in all."""
+    """Return which neurons are inactive in some contexts but not in all."""
     return off.any(axis=1) & ~off.all(axis=1)
 
 
 def share_by_context_count(off: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Return the share of the weight that is on in 0, 1, …, C contexts."""
+    """Return the weight share of neurons active in 0, 1, …, C contexts."""
     return np.bincount((~off).sum(axis=1), mass, minlength=off.shape[1] + 1) / mass.sum()
 
 
 def weighted_mean(weight: np.ndarray, of: np.ndarray) -> float:
-    """Return the mean of ``of`` by weight, 0 if there is no weight."""
+    """Return the mean of ``of`` weighted by ``weight``, 0 if there is no weight."""
     return float(weight @ of / max(weight.sum(), np.finfo(float).tiny))
 
 
 def forecast_accuracy(score: np.ndarray, off: np.ndarray, mass: np.ndarray) -> float:
-    """Return the share of the weight whose off contexts have the lowest scores, number given."""
+    """Return the weight share of neurons whose inactive contexts have the lowest scores."""
     lowest = score.argsort(axis=1).argsort(axis=1) < off.sum(axis=1)[:, None]
     return weighted_mean(mass * is_contextual(off), (lowest == off).all(axis=1))
 
 
 def context_directions(weights, task, contexts) -> tuple[np.ndarray, ...]:
-    """Return unit ξ and η of each context, and along them the incoming and outgoing weights."""
+    """Return the unit directions ξ and η of each context and the weights along them."""
     units = []
     for data in map(np.asarray, (task.inputs, task.targets)):
         means = np.stack([data[:, contexts == c].mean(axis=1) for c in np.unique(contexts)], axis=1)
@@ -121,7 +121,7 @@ def context_directions(weights, task, contexts) -> tuple[np.ndarray, ...]:
 
 
 def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
-    """Return what might tell which contexts are let go, (H, C) each, in the order of FORECASTS."""
+    """Return the scores that may forecast inactive contexts, (H, C) each, as in FORECASTS."""
     first, second = map(np.asarray, weights)
     preference, incoming, outgoing = (
         theory.context_preference(network, some, task, contexts)
@@ -133,7 +133,7 @@ def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
 
 
 def rotate_preferences(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
-    """Return weights that prefer context c as they did context c − ``shift``, of each neuron.
+    """Rotate each neuron's context preferences by ``shift`` contexts; keep all else in its weights.
 
     All else in the weights stays.
     """
@@ -146,21 +146,21 @@ def rotate_preferences(weights, task, contexts, shift: np.ndarray) -> list[np.nd
 
 
 def remove_preferences(weights, task, contexts) -> list[np.ndarray]:
-    """Return weights that prefer no context; all else in them stays."""
+    """Remove each neuron's context preferences; keep all else in its weights."""
     xi, eta, into, out = context_directions(weights, task, contexts)
     first, second = map(np.asarray, weights)
     return [first - into @ np.linalg.pinv(xi), second - (out @ np.linalg.pinv(eta)).T]
 
 
 def remove_item_means(task, num_contexts: int) -> tasks.Task:
-    """Return the task with F̃ for F in the block of each context."""
+    """Replace F by F̃ in the target block of each context."""
     blocks = np.array(task.targets).reshape(num_contexts + 1, -1, num_contexts, NUM_ITEMS)
     blocks[1:] -= blocks[1:].mean(axis=3, keepdims=True)
     return tasks.Task(task.inputs, blocks.reshape(-1, task.num_samples))
 
 
 def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict:
-    """Train a network; return which contexts its neurons are off in, and what forecast it.
+    """Train a network; return its neurons' inactive contexts and how well each score forecast them.
 
     At each of LEFT: the ``shares`` of weight on in 0, 1, …, C contexts by each of RULES; ``half``,
     the share that has a context with half of its items on; and by each rule what each of FORECASTS
@@ -206,7 +206,7 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
 
 
 def retrain_with_rotated_preferences(case: str, contexts: int, seed: int) -> dict:
-    """Turn initial preferences by one context, and train again.
+    """Rotate the initial preferences by one context, train again, and compare.
 
     ``rotated``: the share of the weight whose off contexts turn with them; ``unchanged``: they
     stay. ``forecast``, ``before``: what the preferences after and before the turn have recovered.

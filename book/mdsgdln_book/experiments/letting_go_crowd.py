@@ -22,7 +22,7 @@ MOST = 40_000  # steps, for neurons that cannot learn what is left
 
 
 def residual_by_mode(task, block: np.ndarray) -> np.ndarray:
-    """Return what a linear map leaves, a part for each singular value of the block, (L, N_out, P).
+    """Return the residual of the linear map, split by the block's singular values, (L, N_out, P).
 
     All blocks are ``block``, F: these are the parts of F̃ (δ_cc' − 1/C).
     """
@@ -40,7 +40,7 @@ def residual_by_mode(task, block: np.ndarray) -> np.ndarray:
 
 @partial(jax.jit, static_argnames=("num_contexts", "without", "num_steps"))
 def follow_in_crowd(neurons, linear, task, parts, num_contexts, without, num_steps=CHUNK):
-    """Let each neuron follow a residual in which the others are a crowd.
+    """Follow each neuron on the mean-field residual that all others leave.
 
     The linear part of the residual is that of a linear network, ``linear`` its weights. Of what is
     left, each of ``parts`` counts 1 minus what the neurons together have learned of it. Taken
@@ -74,7 +74,7 @@ def follow_in_crowd(neurons, linear, task, parts, num_contexts, without, num_ste
 
 
 def linear_network(task, num_hidden: int, scale: float):
-    """Return the linear network of the crowd, a neuron for each mode."""
+    """Return a linear network with one neuron per mode, as strong as the crowd."""
     modes = statistics.modes(task)
     root = np.sqrt(num_hidden * scale**2 / 4)  # of a₀: half of the neurons are active at first
     return root * modes.right.T, root * modes.left
@@ -83,7 +83,7 @@ def linear_network(task, num_hidden: int, scale: float):
 def crowd_weights_at_levels(
     weights, scale, task, block, num_contexts: int, without: str = ""
 ) -> Iterator:
-    """Yield neurons' weights when each of LEFT remains of the loss that ``follow_in_crowd`` has."""
+    """Yield the neurons' weights at each of the remaining losses LEFT of ``follow_in_crowd``."""
     parts, neurons = residual_by_mode(task, block), tuple(weights)
     linear = linear_network(task, len(weights[0]), scale)
     loss = start = float(np.sum(np.square(task.targets))) / (2 * task.num_samples)
@@ -98,7 +98,7 @@ def crowd_weights_at_levels(
 
 
 def experiment(case: str, contexts: int, items: int, size: str, without: str, seed: int) -> dict:
-    """Return shares by number of contexts, (LEFT, rules, C + 1), trained and in a crowd.
+    """Return weight shares by number of contexts, (LEFT, rules, C + 1), trained and mean-field.
 
     ``same``: the share of the weight of which the crowd has each context right, at each of LEFT.
     """
@@ -127,7 +127,7 @@ def experiment(case: str, contexts: int, items: int, size: str, without: str, se
 
 
 def stays_active(parts: np.ndarray, num_contexts: int, num_off: int, num_items: int) -> np.ndarray:
-    """Return whether neurons stay in a context in which ``parts`` of their response are clipped.
+    """Return whether neurons stay active in a context that clips ``parts`` of their response.
 
     Items are graded, F̃ = (−1, …, 1), and so is the response. ``num_off`` contexts are off for
     good; in the next one the neurons are clipped, in the others not.
@@ -153,7 +153,7 @@ def stays_active(parts: np.ndarray, num_contexts: int, num_off: int, num_items: 
 
 
 def clipping_thresholds(num_items: int) -> list[tuple[int, int, float]]:
-    """Return at which clipped part the next context goes, with k of C off: (C, k, part)."""
+    """Return the clipped fraction at which a neuron leaves its next context: (C, k, fraction)."""
     parts, found = np.linspace(0, 0.99, 100), []
     for num_contexts, num_off in ((3, 1), (4, 1), (4, 2), (6, 1), (6, 2), (6, 3)):
         gone = parts[~stays_active(parts, num_contexts, num_off, num_items)]
@@ -165,7 +165,7 @@ CUTS = np.linspace(0.05, 0.95, 19)
 
 
 def forecast_from_clipping(contexts: int, seed: int) -> dict:
-    """Train on trees; return of which share of the weight the clipped parts name the off contexts.
+    """Train on trees; return how well clipped fractions forecast the inactive contexts.
 
     Part f_c = −(F̃z_c)ᵀF̃z_c⁻/‖F̃z_c‖², when the loss is what the best linear map leaves. ``mean``:
     off where f_c exceeds its mean over contexts; ``fixed``: where it exceeds each of CUTS.

@@ -14,7 +14,7 @@ IMAGES, DIGITS_SCALE, DIGITS_STEP = 100, 1e-3, 5e-4
 
 
 def digits_in_contexts(seed: int) -> tasks.Task:
-    """Return random images, each in every context, which asks for six features of its digit.
+    """Return random digit images in contexts, with six binary features per context.
 
     Inputs are 64 centred pixels, on average of length 1, over a one-hot context. Each of the ten
     digits has six binary features in every context and six that all contexts share.
@@ -32,7 +32,7 @@ def digits_in_contexts(seed: int) -> tasks.Task:
 
 
 def layer_forecast_accuracy(weights, seen: tasks.Task, end, seen_at_end: tasks.Task) -> dict:
-    """What the initial weights of one hidden layer tell about the contexts that it lets go.
+    """Return how well one layer's initial weights forecast its inactive contexts.
 
     ``weights`` are those into the layer and from it to the outputs, ``end`` those into and out of
     it after training; the inputs of ``seen`` are what the layer sees, initially and in the end.
@@ -48,7 +48,7 @@ def layer_forecast_accuracy(weights, seen: tasks.Task, end, seen_at_end: tasks.T
 
 
 def experiment(case: str, seed: int) -> dict:
-    """Train until 1 % of the loss is left; what FORECASTS have ``recovered``, a row for each layer.
+    """Train to 1 % of the loss; return the accuracy of each of FORECASTS, one row per layer.
 
     ``contextual`` is the share of a layer's weight that is off in one or two of the contexts.
     """

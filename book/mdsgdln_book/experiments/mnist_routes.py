@@ -58,7 +58,7 @@ def learning_rate(num_trained: int, scale: float) -> float:
 
 @partial(jax.jit, donate_argnums=0)
 def descend(weights, variances, input_output, mask, rate):
-    """Descend by gradients with momentum; return the weights, and the losses before each step."""
+    """Train by gradient descent with momentum; return weights and the loss before each step."""
 
     def step(state, _):
         weights, velocity = state
@@ -82,7 +82,7 @@ def error_rates(weights, data: Projected) -> jax.Array:
 
 
 def wrong_share(answers, data: Projected) -> jax.Array:
-    """Return the share of test pictures for which other classes are largest in (…, 10, P)."""
+    """Return the share of test pictures that outputs of shape (…, 10, P) classify wrongly."""
     found = jnp.argmax(answers + data.target_mean, axis=-2)
     return jnp.mean((found != data.classes).astype(jnp.float32), axis=-1)
 

@@ -25,7 +25,7 @@ LEVELS = {
 
 @partial(jax.jit, static_argnames="mechanism")
 def train_under_mechanism(mechanism: str, level: int, seed: int) -> dict:
-    """Train a ReLU network under one mechanism; return how it learned and how mixed it is."""
+    """Train a ReLU network under one mechanism; return its speed and its mixed selectivity."""
     strength = jnp.asarray(LEVELS[mechanism])[level]
     key = jax.random.key(seed)
     scale = strength if mechanism == "initial scale" else SCALE
@@ -45,7 +45,7 @@ def train_under_mechanism(mechanism: str, level: int, seed: int) -> dict:
 
 @partial(jax.jit, static_argnames=("mechanism", "num_steps"))
 def train_mixed_network(mechanism: str, strength: float, key, scale: float, num_steps: int):
-    """Return the weights after training, and the course of what is learned.
+    """Train a ReLU network; return its final weights and the course of learning.
 
     Mechanisms, with what ``strength`` means. "weight decay": its rate, in units of 1/P. "decay with
     use": the same for each context in which a neuron is on. "cost of activity": β/P of a penalty
@@ -104,7 +104,7 @@ def train_mixed_network(mechanism: str, strength: float, key, scale: float, num_
 
 
 def share_by_context_count(on, mass):
-    """Return the share of the mass in neurons that are on in 0, 1, …, C contexts.
+    """Return the weight share of neurons active in 0, 1, …, C contexts.
 
     Shapes: on (H, C), True where a neuron is on in a context; mass (H,).
     """
@@ -112,7 +112,7 @@ def share_by_context_count(on, mass):
 
 
 def specialist_share(weights, inputs):
-    """Share of neurons for one context in the weight norm of those for one or two.
+    """Return the share of one-context neurons in the weight of one- and two-context neurons.
 
     A neuron is for the contexts in which it is on for most items.
     """
@@ -122,7 +122,7 @@ def specialist_share(weights, inputs):
 
 
 def effective_numbers(weights, inputs):
-    """In how many contexts and on how many samples neurons are active, by (Σe)²/Σe², e = h²."""
+    """Return the effective numbers of active contexts and samples, (Σe)²/Σe² with e = h²."""
     norm = discovery.importance(*weights)
     energy = jax.nn.relu(weights[0] @ inputs) ** 2
     numbers = []

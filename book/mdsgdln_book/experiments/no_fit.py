@@ -20,7 +20,7 @@ STRUCTURES = {
 
 
 def prediction_errors(case: str, scale: float, seed: int) -> dict:
-    """Train the all-but-one network jointly; return the deviation of each prediction.
+    """Train the all-but-one network; return the relative error of each prediction.
 
     What is trained is its reduction, which learns as it does.
     """
@@ -43,7 +43,7 @@ def prediction_errors(case: str, scale: float, seed: int) -> dict:
 
 
 def prediction_errors_at_limits(hidden: int, scale: float, seed: int) -> dict:
-    """Train the all-but-one network; return the deviation of both predictions.
+    """Train few or strongly initialised neurons; return the errors of both predictions.
 
     From σ = 0.1 on the step shrinks as 1/σ²: large weights make the loss steep.
     """

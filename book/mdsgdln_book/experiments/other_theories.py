@@ -30,12 +30,12 @@ MOST_STILL = 200  # blocks of a minimisation
 
 
 def hidden_width(name: str) -> int:
-    """Return how many hidden neurons the network for a task has."""
+    """Return the number of hidden neurons used for a task."""
     return 128 if name.startswith("xor") else 200
 
 
 def draw_neurons(task, width: int, seed: int) -> np.ndarray:
-    """Return unit Gaussian weights z."""
+    """Return unit Gaussian neurons z."""
     rng = np.random.default_rng([seed, 77])
     layers = [rng.normal(size=(width, len(part))) for part in (task.inputs, task.targets)]
     return np.concatenate(layers, axis=1)
@@ -56,7 +56,7 @@ def loss_at_zero_output(targets) -> float:
 
 
 def flow_losses(task, z, step: float, num_steps: int = 0) -> np.ndarray:
-    """Return losses: of so many steps, or up to twice the time at which FALLEN is left."""
+    """Return the losses of gradient flow for ``num_steps``, or to twice the learning time."""
     losses = np.zeros(0)
     for _ in range(MOST_BLOCKS):
         z, part = descend(z, task.inputs, task.targets, step, BLOCK)
@@ -72,7 +72,7 @@ def flow_losses(task, z, step: float, num_steps: int = 0) -> np.ndarray:
 
 @jax.jit
 def grow_dormant_neurons(z, size, dormant, residual, inputs, step, longest):
-    """Let dormant neurons climb their utility until the first of them has size 1, or for too long.
+    """Let dormant neurons climb their utility until the first of them reaches size 1.
 
     Each direction follows the flow on a residual that stands still; ln size grows by 2U dt.
     """
@@ -99,7 +99,7 @@ def grow_dormant_neurons(z, size, dormant, residual, inputs, step, longest):
 
 @jax.jit
 def minimise_loss(z, inputs, targets, step):
-    """Let neurons follow gradient flow until the loss stands still, or for too long."""
+    """Follow gradient flow until the loss stops falling."""
     power = jnp.sum(targets**2) / (2 * inputs.shape[1])
 
     def block(carry):
@@ -116,7 +116,7 @@ def minimise_loss(z, inputs, targets, step):
 
 
 def alternating_flows(task, drawn, scale: float, step: float, longest: float, most: int = ACTIVE):
-    """Return jump times of alternating gradient flows, and losses after them, from given weights.
+    """Return jump times and plateau losses of alternating gradient flows from given weights.
 
     Dormant neurons climb their utility on the residual that the active ones leave. One whose
     accumulated utility ∫ 2U dt passes ln(1/size) joins the active ones, with size 1, and for good.
@@ -148,7 +148,7 @@ def alternating_flows(task, drawn, scale: float, step: float, longest: float, mo
 
 
 def staircase_loss(found, initial: float, times) -> np.ndarray:
-    """Return the loss of alternating gradient flows at some times."""
+    """Return the loss of alternating gradient flows at given times."""
     jumps, losses = found
     levels = np.concatenate([[initial], losses])
     return levels[np.searchsorted(jumps, times, side="right")]
@@ -158,7 +158,7 @@ def staircase_loss(found, initial: float, times) -> np.ndarray:
 
 
 def kernel_losses(task, z, times) -> np.ndarray:
-    """Return the losses of a network whose tangent kernel stays what it is at the start."""
+    """Return the losses of a network with its tangent kernel frozen at initialisation."""
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     w, u = np.split(z, [len(inputs)], axis=1)
     activity = np.maximum(w @ inputs, 0)
@@ -172,7 +172,7 @@ def kernel_losses(task, z, times) -> np.ndarray:
 
 
 def mode_losses(task, width: int, scale: float, times) -> np.ndarray:
-    """Return the losses of a linear network of the same width, mode by mode."""
+    """Return the losses of a linear network of the same width, predicted mode by mode."""
     found = statistics.modes(task)
     start = width * scale**2 / 2
     strengths = theory.mode_trajectory(times, found.singular_values, found.input_variances, start)
@@ -180,7 +180,7 @@ def mode_losses(task, width: int, scale: float, times) -> np.ndarray:
 
 
 def basin_neurons(found, width: int, scale: float) -> np.ndarray:
-    """Return one neuron for each basin, of the strength that all its neurons have."""
+    """Return one neuron per basin that carries the strength of all its neurons."""
     strength = np.sqrt(width * scale**2 * np.array([basin.mass for basin in found]))
     rows = [np.concatenate([basin.input_weights, basin.output_weights]) for basin in found]
     return strength[:, None] * np.array(rows)
@@ -190,7 +190,7 @@ def basin_neurons(found, width: int, scale: float) -> np.ndarray:
 
 
 def half_loss_step(losses) -> int:
-    """Return the step from which less than half of the initial loss is left, or their number.
+    """Return the first step with less than half the initial loss, or the number of steps.
 
     Stairs, and the limit of a linear network, may be at half but for rounding: that is not less.
     """
@@ -199,7 +199,7 @@ def half_loss_step(losses) -> int:
 
 
 def predicted_curves(task, width: int, z, found, step: float, num_steps: int) -> dict:
-    """Return the loss curves that theories predict for a network, by name; z as drawn, σ = SIGMA.
+    """Return the loss curves that each theory predicts from given weights at σ = SIGMA.
 
     The stand-in (predict) and as many neurons that are drawn, not designed (drawn), one neuron per
     basin (few), alternating flows, linear modes, the kernel at the start.
@@ -222,7 +222,7 @@ def predicted_curves(task, width: int, z, found, step: float, num_steps: int) ->
 
 
 def compare_theories(task: str) -> dict:
-    """Return how near several theories come to a network of small weights.
+    """Return the relative error of several theories of a small ReLU network.
 
     Results:
         NAME_curve, NAME_half: relative errors of the curve and of the half-loss time, 1 if it never

@@ -16,7 +16,7 @@ STRENGTH = 1.0  # κ, the singular value of a tree of two items without its mean
 
 
 def half_residual_time(kind: str, scale: float, seed: int) -> dict:
-    """Return the time at which half of the residual is learned, per κ and ln(1/a₀)/2."""
+    """Return the time at which half of the residual is learned, in units of ln(1/a₀)/(2κ)."""
     sum_step, num_steps = 0.01, 6000
     num_contexts, subset_size = (int(word) for word in kind.split() if word.isdigit())
     task = tasks.contextual(num_contexts, NUM_ITEMS)
@@ -33,7 +33,7 @@ def half_residual_time(kind: str, scale: float, seed: int) -> dict:
 
 
 def decaying_item_modes(num_contexts: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the item mode of pathways that are on in 1, 2, … contexts, summed over each size.
+    """Return the item modes of pathways active in 1, 2, … contexts, summed by size.
 
     Weights of contextual pathways decay at the rate ``cost`` κ/P (κ = 1) times the number of
     contexts in which the pathway is on. Shapes: time / P (T,), strengths (sizes, T).

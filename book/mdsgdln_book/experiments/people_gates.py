@@ -37,7 +37,7 @@ kept = jax.jit(lambda weights: weights)  # what is recorded of a run
 
 
 def binary_structure(structure: str, seed: int) -> np.ndarray:
-    """Return a binary structure, (rows, items): a tree, arcs of three items on a ring, or drawn."""
+    """Return a binary (rows, items) structure: a tree, arcs on a ring, or random."""
     match structure:
         case "tree":
             return np.asarray(md.tasks.structure("tree", NUM_ITEMS))
@@ -48,7 +48,7 @@ def binary_structure(structure: str, seed: int) -> np.ndarray:
 
 
 def contextual_task(num_contexts: int, rows: np.ndarray, function) -> md.Task:
-    """Return items in contexts; function(rows, b == c) is block b of the targets in context c."""
+    """Return a task whose block b of targets in context c is ``function(rows, b == c)``."""
     task = md.tasks.contextual(num_contexts, NUM_ITEMS, [rows] * num_contexts, rows)
     every = range(num_contexts)
     blocks = [[function(rows, block == context) for context in every] for block in every]
@@ -56,17 +56,17 @@ def contextual_task(num_contexts: int, rows: np.ndarray, function) -> md.Task:
 
 
 def conjunction_block(rows, own):
-    """Return the properties in their own context."""
+    """Return the properties in a block's own context, zero elsewhere."""
     return rows * own
 
 
 def equivalence_block(rows, own):
-    """Return the properties in their own context, their opposites elsewhere."""
+    """Return the properties in a block's own context, their opposites elsewhere."""
     return rows if own else 1 - rows
 
 
 def drawn_functions(share: float, seed: int):
-    """Return a function of a property and of whether the context is a block's own, for each row.
+    """Draw a Boolean function of property and context match for each row.
 
     A ``share`` of the rows takes exclusive or or its opposite; each other row one of the eight that
     are like *and*, in which one of the four cases has another answer than the rest.
@@ -84,7 +84,7 @@ def drawn_functions(share: float, seed: int):
 
 @cache
 def task_by_kind(kind: str, num_contexts: int, structure: str, seed: int) -> md.Task:
-    """Return the task: a conjunction, an equivalence, or drawn with a share that needs gates."""
+    """Return a task by name: conjunction, equivalence, or random Boolean functions."""
     rows = binary_structure(structure, seed)
     functions = {"conjunction": conjunction_block, "equivalence": equivalence_block}
     function = functions.get(kind) or drawn_functions(float(kind.split()[-1]), seed)
@@ -92,7 +92,7 @@ def task_by_kind(kind: str, num_contexts: int, structure: str, seed: int) -> md.
 
 
 def weights_at_loss(run, left: float) -> list[np.ndarray]:
-    """Return the recorded weights from just before the loss first is at most ``left`` of its start.
+    """Return the recorded weights just before the loss falls to ``left`` of its initial value.
 
     Raises:
         ArithmeticError: it never is.
@@ -105,7 +105,7 @@ def weights_at_loss(run, left: float) -> list[np.ndarray]:
 
 
 def train_and_record(task, weights, rule: str, loss: str, key):
-    """Return the network, and its run with weights observed."""
+    """Return the network and its training run with recorded weights."""
     optimiser, *steps = RULES[rule]
     network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     run = md.train(
@@ -124,7 +124,7 @@ def train_and_record(task, weights, rule: str, loss: str, key):
 
 
 def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, seed: int) -> dict:
-    """Train a network; return in how many contexts its neurons are active, and what forecast it.
+    """Train a network; return its neurons' active contexts and how well each score forecast them.
 
     ``shares`` at each of LEFT, by each of letting_go.RULES, of the weight that is active in 0, 1,
     …, C contexts. ``recovered`` by FORECASTS, at 3 % of the loss: the share of the weight whose off
@@ -160,7 +160,7 @@ def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, s
 
 
 def loss_left_by_linear_network(task, losses: np.ndarray, loss: str, key) -> np.ndarray:
-    """Return how much of its loss a linear network has left after descent, over its start.
+    """Return the share of the initial loss that a linear network retains after training.
 
     When 3 % is left of the losses of a ReLU network, which has twice as many neurons, and at the
     end.
@@ -173,7 +173,7 @@ def loss_left_by_linear_network(task, losses: np.ndarray, loss: str, key) -> np.
 
 
 def share_rotated_with_preferences(rule: str, seed: int) -> dict:
-    """Turn initial preferences by one context; return what of the weight turns with them.
+    """Rotate initial preferences by one context; return the weight share that rotates too.
 
     ``rotated``: the share of the weight whose off contexts turn, too; ``unchanged``: they stay.
     """

@@ -48,7 +48,7 @@ RULES = {
 
 @cache
 def load_data_set(data: str) -> md.Task:
-    """Return a data set with a row of ones; of the digits every fourth."""
+    """Return a data set with a row of ones appended; of the digits every fourth sample."""
     if data == "contexts":
         return md.tasks.contextual(3)
     if data == "digits":
@@ -59,7 +59,7 @@ def load_data_set(data: str) -> md.Task:
 
 
 def compare_with_prediction(data: str, loss: str, activation: str, rule: str) -> dict:
-    """Train and predict networks of a few seeds; return how far predictions and seeds are off."""
+    """Train and predict networks; return the errors of predictions and between seeds."""
     task, (scale, rate, _) = load_data_set(data), DATA[data]
     network = md.Layered((len(task.inputs), HIDDEN, len(task.targets)), ACTIVATIONS[activation])
     options = {

@@ -32,7 +32,7 @@ DIGITS = {"optimiser": optax.adamw(1e-3, weight_decay=0.01), "loss": md.cross_en
 
 @cache
 def training_options(rule: str, num_samples: int) -> dict:
-    """Return what ``train`` and ``predict`` take for a rule."""
+    """Return the keyword arguments of ``train`` and ``predict`` for a rule."""
     rate = RATE * num_samples
     others = {
         "momentum": optax.sgd((1 - BETA) * rate, momentum=BETA),
@@ -46,7 +46,7 @@ def training_options(rule: str, num_samples: int) -> dict:
 
 
 def trained_and_predicted_curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
-    """Return every tenth loss in training, and predicted; and of a linear network, seed 0 alone.
+    """Return every tenth trained and predicted loss, and for seed 0 that of a linear network.
 
     An always-on network has half of the neurons, as many as are on for a sample at first.
     """
@@ -82,7 +82,7 @@ def curves_on_digits(seed: int) -> dict:
 
 
 def mean_curve_errors(rows, name: str = "predicted") -> float:
-    """Return the mean relative error of the curves of a name, over rows of a table that have it."""
+    """Return the mean relative errors of the named curves over the rows that have them."""
     pairs = [
         (row[name], row["trained"]) for _, row in rows.iterrows() if isinstance(row[name], list)
     ]
@@ -90,14 +90,14 @@ def mean_curve_errors(rows, name: str = "predicted") -> float:
 
 
 def seed_differences(rows) -> float:
-    """Return the mean difference of trained curves, each to each other, over the latter."""
+    """Return the mean relative difference between trained curves of different seeds."""
     trained = np.stack(rows["trained"].to_list())
     apart = np.abs(trained[:, None] - trained).sum(axis=2) / trained.sum(axis=1)
     return float(apart.sum() / (len(trained) * (len(trained) - 1)))
 
 
 def seeded_settings(contexts, rules, hidden=HIDDEN, scale=SCALE) -> list[dict]:
-    """Return settings, five seeds each."""
+    """Return settings with five seeds each."""
     return sweeps.grid(contexts=contexts, rule=rules, hidden=[hidden], scale=[scale], seed=range(5))
 
 

@@ -30,7 +30,7 @@ RULES = {
 
 @cache
 def slow_adam(epsilon: float = 1e-8, *betas: float):
-    """Return Adam, as fast as descent where gradients are below ε, and how many steps it takes."""
+    """Return Adam with descent's speed where gradients are below ε, and its number of steps."""
     steps = 500 if betas or epsilon < 1e-7 else 1200
     return optax.adam(SPEED + RATE * epsilon, *betas, eps=epsilon), steps
 
@@ -76,7 +76,7 @@ class Pathways(md.Network):
 
 @cache
 def race_setting(num_contexts: int, num_hidden: int):
-    """Return the task, its pathways, and a function that says how much each has of the residual."""
+    """Return the task, its pathways, and a function for each pathway's share of the residual."""
     task = md.tasks.contextual(num_contexts, NUM_ITEMS)
     network = Pathways(task, num_contexts, num_hidden)
     residual = np.asarray(linear_maps.linear_residual(task).targets)
@@ -90,7 +90,7 @@ def race_setting(num_contexts: int, num_hidden: int):
 
 
 def shares_at_half(learned: np.ndarray, sizes: np.ndarray, num_contexts: int) -> np.ndarray:
-    """Return the shares of pathways that are on in 1, …, C − 1 contexts of half of the residual.
+    """Return the share of pathways active in 1, …, C − 1 contexts when half is learned.
 
     ``learned`` by each pathway, (T, K).
 
@@ -105,7 +105,7 @@ def shares_at_half(learned: np.ndarray, sizes: np.ndarray, num_contexts: int) ->
 
 
 def train_race(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dict:
-    """Train; return ``shares`` of half of the residual by number of contexts.
+    """Train the pathways; return their shares of half of the residual by number of contexts.
 
     After "Adam" come ε, β₁ and β₂ where they are not the usual ones.
     """
@@ -117,20 +117,20 @@ def train_race(contexts: int, rule: str, hidden: int, scale: float, seed: int) -
 
 
 def shares_without_race(num_contexts: int) -> np.ndarray:
-    """Return the law binom(C, k) k (C − k), normalised, for k = 1, …, C − 1."""
+    """Return the normalised law binom(C, k) k (C − k) for k = 1, …, C − 1."""
     law = [comb(num_contexts, k) * k * (num_contexts - k) for k in range(1, num_contexts)]
     return np.array(law) / sum(law)
 
 
 def unit_rows(drive: np.ndarray) -> np.ndarray:
-    """Return a unit vector in the direction of each row."""
+    """Return rows normalised to unit length."""
     return drive / np.maximum(np.linalg.norm(drive, axis=-1, keepdims=True), 1e-12)
 
 
 def shares_at_equal_speeds(
     num_contexts: int, speed: Callable[[np.ndarray], np.ndarray], step: float = 1e-3
 ) -> np.ndarray:
-    """Return shares of half of the residual if item modes of all pathways move at given speeds.
+    """Return shares of half of the residual if all item modes move at a given speed.
 
     One neuron stands for an item mode of each pathway. By symmetry pathways with k contexts are
     alike, with output weights x in the common block, y in each block of their contexts, and z in
@@ -186,7 +186,7 @@ THREE = [3, 4, 5]
 
 
 def seeded_settings(contexts, rules, hidden, scales=(SCALE,)) -> list[dict]:
-    """Return settings, five seeds each."""
+    """Return settings with five seeds each."""
     return sweeps.grid(contexts=contexts, rule=rules, hidden=[hidden], scale=scales, seed=range(5))
 
 

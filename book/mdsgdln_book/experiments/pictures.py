@@ -32,7 +32,7 @@ class Data(NamedTuple):
 
 
 def draw_questions(kind: str) -> list[np.ndarray]:
-    """Return what is asked: for each context the answer to each digit, (N_out, 10).
+    """Return for each context the required answer to each digit, (N_out, 10).
 
     Plain: the name of the digit. Contextual: even, large, curved, or the name, in four contexts;
     what is not asked is answered by 0. Named: the first three, and the name in every context. Same:
@@ -52,7 +52,7 @@ def draw_questions(kind: str) -> list[np.ndarray]:
 
 
 def prepare_data(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
-    """Split pictures at random, always in the same way; ask every question about each of them."""
+    """Split pictures at random with a fixed seed and pair each with every question."""
     order = np.random.default_rng(0).permutation(pictures.num_samples)
     pixels, names = np.asarray(pictures.inputs), np.argmax(pictures.targets, axis=0)
     chosen = order[:NUM_TRAIN]
@@ -76,7 +76,7 @@ def prepare_data(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
 
 @cache
 def load_data(kind: str) -> Data:
-    """Return the data of a task."""
+    """Return the pictures, questions and answers of a task by name."""
     return prepare_data(tasks.digits(), NUM_TRAIN if kind == "plain" else NUM_ASKED, kind)
 
 
@@ -96,12 +96,12 @@ def load_mnist() -> tasks.Task:
 
 
 def has_mnist() -> bool:
-    """Return whether MNIST, which is no part of the repository, is on this machine."""
+    """Return whether the files of MNIST are on this machine."""
     return bool(os.environ.get("MNIST"))
 
 
 def answered_words(data: Data, outputs) -> np.ndarray:
-    """Return which word each output for a test sample is most like, of those that may answer.
+    """Return the most similar permitted word for each output on a test sample.
 
     Shapes: outputs (N_out, P), returned (P,).
     """
@@ -110,5 +110,5 @@ def answered_words(data: Data, outputs) -> np.ndarray:
 
 
 def agreement(data: Data, some, others) -> float:
-    """Return the share of test samples to which two networks answer the same."""
+    """Return the share of test samples on which two networks give the same answer."""
     return float(np.mean(answered_words(data, some) == answered_words(data, others)))

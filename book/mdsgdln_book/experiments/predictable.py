@@ -34,7 +34,7 @@ def random_case(seed: int) -> tuple[networks.GatedNetwork, tasks.Task, float]:
 
 
 def prediction_outcome(seed: int) -> dict:
-    """Predict and train a random case; return the relative error, and what was said of it.
+    """Predict and train a random case; return the relative error and any warning.
 
     It is "refused" where there are too few neurons to say what is learned; errors are −1 then.
     """
@@ -60,7 +60,7 @@ def prediction_outcome(seed: int) -> dict:
 
 
 def stable_rate(network, task, scale: float) -> float:
-    """Return a learning rate well below two over the largest curvature on the way."""
+    """Return a learning rate well below the stability limit along the whole path."""
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     variance = np.linalg.norm(inputs, 2) ** 2 / task.num_samples
     sizes = network.graph.neurons
@@ -71,7 +71,7 @@ def stable_rate(network, task, scale: float) -> float:
 
 
 def train_until_learned(network, weights, task, rate: float) -> np.ndarray:
-    """Return the loss at every step until all but a hundredth of what can be learned is."""
+    """Return the loss at every step until 99 % of the learnable part is learned."""
     gates = np.stack([np.asarray(gate) for gate in network.node_gates.values()])
     features = np.vstack([gate * np.asarray(task.inputs) for gate in gates])
     left = tasks.Task(features, task.targets)

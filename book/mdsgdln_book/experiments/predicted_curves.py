@@ -29,7 +29,7 @@ ROUND = 500  # steps
 
 
 def compare_curves(task: str) -> dict:
-    """Return how far predicted loss curves are from those of trained networks.
+    """Return the relative errors of predicted loss curves and of crossing times.
 
     Networks are trained until twice the time at which 1 % of their mean loss is left, at most until
     200 over the first rate.
@@ -60,17 +60,17 @@ def compare_curves(task: str) -> dict:
 
 
 def relu_network(task, width: int) -> networks.ReLUNetwork:
-    """Return the network that is trained on a task."""
+    """Return the ReLU network for a task."""
     return networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
 
 
 def crossing_times(times, losses, first) -> list[float]:
-    """Return when a loss is at some parts of its start, 0 where it does not come so far."""
+    """Return the times at which a loss crosses each of LEVELS, 0 where it does not."""
     return [times[1] * crossing_step(losses, level * first) for level in LEVELS]
 
 
 def train_networks(task, width: int, scale: float, rate: float):
-    """Return times and losses of some networks, as long as there is to learn.
+    """Train several networks until learned; return times and losses.
 
     A step of descent multiplies by 1 + ηs what a time of ln(1 + ηs)/s would: that is its time.
     """
@@ -88,7 +88,7 @@ def train_networks(task, width: int, scale: float, rate: float):
 
 
 def initialise_networks(task, width: int, scale: float, seeds: int):
-    """Return initial weights of some networks, inputs and targets, in bases of the latter's spans.
+    """Return initial weights, inputs and targets, written in bases of the spans of the data.
 
     Inputs and outputs in which the task has nothing are left out: no weight there moves, or matters
     beyond σ².
@@ -101,14 +101,14 @@ def initialise_networks(task, width: int, scale: float, seeds: int):
 
 
 def span_coordinates(columns):
-    """Return a basis of the span of columns, and these in it."""
+    """Return an orthonormal basis of the span of columns, and their coordinates in it."""
     basis = orthonormal_span(columns)
     return basis, basis.T @ np.asarray(columns)
 
 
 @jax.jit
 def train_round(weights, inputs, targets, learning_rate):
-    """Train all networks for some steps; return losses before them, (steps, networks)."""
+    """Train all networks for one round; return weights and losses, (steps, networks)."""
 
     def loss(weights):
         first, second = weights

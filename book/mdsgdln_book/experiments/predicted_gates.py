@@ -34,7 +34,7 @@ FEW = [name for name in [*KNOWN, *FRESH] if name not in MANY]
 
 
 def train_and_read_gates(task, width: int) -> tuple:
-    """Return gates and squared weights of networks at the end and at the start, and the steps.
+    """Train networks; return final and initial gates and squared weights, and the steps.
 
     (networks, H, P) and (networks, H). They are trained until 1 % of their mean loss is left.
     """
@@ -53,7 +53,7 @@ def train_and_read_gates(task, width: int) -> tuple:
 
 
 def gates_and_masses(weights, inputs) -> tuple:
-    """Return which samples are on, boundaries left out, and the squared weights, per neuron."""
+    """Return each neuron's active samples and squared weight."""
     first, second = map(np.asarray, weights)
     on = np.array([gate_patterns(w, inputs) == 1 for w in first])
     return on, np.sum(first**2, axis=2) + np.sum(second**2, axis=1)
@@ -69,13 +69,13 @@ def strongest_gates(on, weight):
 
 
 def share_near_gates(gates, on, weight) -> float:
-    """Return the share of squared weights within one sample of a gate."""
+    """Return the share of squared weights within one sample of any given gate."""
     distance = np.sum(on[:, None] != gates[None], axis=2).min(axis=1)
     return float(weight[distance <= 1].sum() / weight.sum())
 
 
 def share_by_family(on, weight, num_contexts: int) -> np.ndarray:
-    """Return the shares of the squared weights that families of gates have, (2^C,).
+    """Return the share of squared weights of each family of gates, (2^C,).
 
     A family is a set of contexts in which a neuron is on for at least half of the items; context c
     adds 2^c to its number.
@@ -86,7 +86,7 @@ def share_by_family(on, weight, num_contexts: int) -> np.ndarray:
 
 
 def compare_gates(task: str) -> dict:
-    """Return how much of the weights lies near predicted gates, and near another network's.
+    """Return the weight share near predicted gates and near another network's gates.
 
     Single gates of large tasks hardly repeat: predicted are their families.
 

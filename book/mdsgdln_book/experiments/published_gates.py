@@ -11,7 +11,7 @@ NUMBERS = range(3, 9)
 
 
 def experiment(case: str, seed: int) -> dict:
-    """Cluster one recording into 3 … 8 groups; hold their gates against those of MHS §4.
+    """Cluster one recording into 3 … 8 groups and compare the gates with those of MHS §4.
 
     ``wrong``: share of the entries that differ from the common pathway and the three that are on in
     two contexts. ``common``: whether a gate is on for every sample.

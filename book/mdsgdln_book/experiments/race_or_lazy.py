@@ -44,7 +44,7 @@ def tangent_kernel(weights):
 
 
 def frozen_kernel_outputs(weights, outputs, wanted, taught):
-    """Return what all outputs become if the kernel of ``weights`` moves them until it is learned.
+    """Return the final outputs of kernel regression with the kernel of ``weights``.
 
     f + Θ[:, taught] Θ[taught, taught]⁻¹ (y − f)[taught], outputs (49, 28), ``taught`` likewise.
     """
@@ -55,7 +55,7 @@ def frozen_kernel_outputs(weights, outputs, wanted, taught):
 
 
 def domain_correlation(weights):
-    """Return the mean correlation of an item's first hidden layer in two domains."""
+    """Return the mean correlation of an item's first-layer activity across domains."""
     hidden = weights[EDGES[0]].T.reshape(DOMAINS, 4, HIDDEN)
     centred = hidden - hidden.mean(axis=2, keepdims=True)
     unit = centred / jnp.linalg.norm(centred, axis=2, keepdims=True)
@@ -65,7 +65,7 @@ def domain_correlation(weights):
 
 @partial(jax.jit, static_argnames="kind")
 def experiment(kind: str, scale: float, seed: int) -> dict:
-    """Return errors, change of the kernel, likeness of domains, at step 700 and once learned."""
+    """Return errors, kernel change and correlation of domains, at step 700 and when learned."""
     task = tasks.routing(DOMAINS, TRAINED)
     network = routing_network(task, DOMAINS, TRAINED, HIDDEN)
     before = orthogonal_weights(jax.random.key(seed), network, DOMAINS, scale)

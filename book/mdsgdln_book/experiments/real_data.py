@@ -25,7 +25,7 @@ def _keep(weights):
 
 
 def momentum(step):
-    """Return the momentum at a step: none at first, so that early learning is gradient descent.
+    """Return the momentum at a step, which is zero early in training.
 
     A step is worth 1/(1 − momentum) steps without, which is the number of the step over
     ``LEAST_STEPS``, until it is 1/(1 − MOST_MOMENTUM).
@@ -39,12 +39,12 @@ def optimiser():
 
 
 def elapsed_times() -> np.ndarray:
-    """Return learning rate times steps without momentum that the steps so far are worth."""
+    """Return the times of plain gradient descent that correspond to steps with momentum."""
     return RATE * np.append(0, np.cumsum(1 / (1 - np.asarray(momentum(np.arange(STEPS - 1))))))
 
 
 def train_with_momentum(network, weights, task: tasks.Task) -> training.Run:
-    """Descend the gradient with momentum; every ``SEEN`` steps the weights are kept."""
+    """Train by gradient descent with momentum, recording weights every ``SEEN`` steps."""
     return training.train(
         network, weights, task, None, STEPS, optimiser=optimiser(), observe=_keep, every=SEEN
     )
@@ -72,7 +72,7 @@ class Trained(NamedTuple):
 
 @cache
 def train_relu_network(name: str, seed: int) -> Trained:
-    """Train the ReLU network."""
+    """Train the ReLU network of a task and seed."""
     data = load_data(name)
     network = networks.ReLUNetwork((len(data.train.inputs), HIDDEN, len(data.train.targets)))
     start = network.init(jax.random.key(seed), SCALE)
@@ -97,7 +97,7 @@ class Gates(NamedTuple):
 
 
 def clustered_gates(relu: Trained, number: int) -> Gates:
-    """Return gates from k-means on the neurons' patterns, or each neuron's own.
+    """Return gates from k-means on the neurons' activity patterns.
 
     Every neuron goes to the nearest gate. For a test sample, a gate is on if most of its neurons
     are, weighted by their mass: test samples do not enter where the neurons go.
@@ -117,7 +117,7 @@ def clustered_gates(relu: Trained, number: int) -> Gates:
 
 
 def half_space_gates(gates: Gates, data: Data, seed: int) -> Gates:
-    """Return gates that are on in half-spaces in random directions, for as many samples."""
+    """Return gates of random half-spaces with as many active samples as the given gates."""
     directions = np.random.default_rng(seed).normal(size=(len(gates.train), len(data.train.inputs)))
     train, test = (directions @ np.asarray(part.inputs) for part in (data.train, data.test))
     number = gates.train.sum(axis=1).astype(int)
@@ -129,7 +129,7 @@ def half_space_gates(gates: Gates, data: Data, seed: int) -> Gates:
 
 
 def train_gated_network(gates: Gates, data: Data, seed: int):
-    """Train the gated network; return its losses, and its outputs for test samples.
+    """Train the gated network; return its losses and its test outputs.
 
     Its pathways stand one after the other in one layer, a row of gates for each neuron.
     """
@@ -157,7 +157,7 @@ def gates_by_name(network: str, relu: Trained, data: Data, seed: int) -> Gates:
 
 
 def compare_with_relu(task: str, network: str, seed: int) -> dict:
-    """Return how near a network comes to the ReLU network of the same seed."""
+    """Return the relative error and the agreement of a network with its ReLU network."""
     data, relu = load_data(task), train_relu_network(task, seed)
     if network == "ReLU, other start":
         other = train_relu_network(task, seed + 100)
@@ -172,7 +172,7 @@ def compare_with_relu(task: str, network: str, seed: int) -> dict:
 
 
 def context_selectivity(task: str, seed: int) -> dict:
-    """Return the share of the mass in neurons that are on in 0, 1, …, C contexts, and are mixed.
+    """Return the weight share by number of active contexts, and that of mixed neurons.
 
     On: for more than half of the pictures ("contexts"), or for more than half as many as in the
     best context ("relative"; "relative_control", if within each context it is shuffled which neuron

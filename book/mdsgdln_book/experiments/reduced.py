@@ -8,7 +8,7 @@ RANK = 1e-9  # of a column's length: what is less is a combination of earlier on
 
 
 def orthonormal_span(columns) -> np.ndarray:
-    """Return an orthonormal basis of what columns span: theirs in turn, by Gram and Schmidt.
+    """Return an orthonormal basis of the span of columns by Gram–Schmidt.
 
     Which of the singular vectors of equal singular values one gets does not enter, so that random
     weights drawn in this basis are the same on any machine.
@@ -24,7 +24,7 @@ def orthonormal_span(columns) -> np.ndarray:
 
 
 def project_targets(task):
-    """Return a task whose targets are coordinates in the space that they span.
+    """Return the task with targets written in an orthonormal basis of their span.
 
     What outgoing weights have beside it only shrinks, and acts on the rest as σ² does: up to
     σ = 1e-3 a loss curve moves by some 1e-5.
@@ -34,7 +34,7 @@ def project_targets(task):
 
 
 def reduce_network(network, weights, task):
-    """Return a network, weights and a task that learn from small weights as given ones do.
+    """Return a smaller network, weights and task with the same learning from small weights.
 
     The task is that of ``project_targets``, and a gated network then its exact reduction.
     """

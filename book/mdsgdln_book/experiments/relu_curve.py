@@ -17,7 +17,7 @@ NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
 
 
 def experiment(contexts: int, scale: float, seed: int) -> dict:
-    """Train a ReLU network; return the deviation of each prediction."""
+    """Train a ReLU network; return the relative error of each prediction."""
     task = tasks.contextual(contexts, NUM_ITEMS)
     rate, num_steps = SUM_STEP * task.num_samples, NUM_STEPS[scale]
     relu_key, _, draw_key = jax.random.split(jax.random.key(seed), 3)
@@ -36,7 +36,7 @@ def experiment(contexts: int, scale: float, seed: int) -> dict:
 
 
 def staged_mode_loss(num_contexts: int, scale: float, times, tax: bool = True):
-    """Return the loss of modes that are learned each in its turn: no differential equation.
+    """Return the closed-form loss of modes that are learned one after another.
 
     Half of the neurons start on the common pathway's side, so it starts at Hσ²/4. The contextual
     ones share Hσ²/2 and for their gate keep only √(n/(n+C)) of their drive; until the common mode
@@ -67,7 +67,7 @@ def staged_mode_loss(num_contexts: int, scale: float, times, tax: bool = True):
 def losses_from_driven_neurons(
     task, num_contexts: int, neurons, scale: float, rate: float, num_steps: int
 ):
-    """Return the prediction of pathways that start where freely drawn, driven neurons say."""
+    """Return the losses predicted from initial strengths of driven neurons."""
     build = partial(
         networks.contextual_pathways, num_contexts=num_contexts, subset_size=num_contexts - 1
     )

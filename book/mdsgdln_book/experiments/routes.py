@@ -18,14 +18,14 @@ LEVELS = (0.8, 0.5, 0.25, 0.1, 0.01, 1e-4)
 
 
 def route_errors(outputs):
-    """Return the mean squared error of each route over the targets' power, (inputs, outputs)."""
+    """Return the relative mean squared error of each route, (inputs, outputs)."""
     wanted = np.tile(tasks.hierarchy().targets, (DOMAINS, DOMAINS))
     squared = ((wanted - outputs) ** 2).reshape(DOMAINS, 7, DOMAINS, 4)
     return squared.mean(axis=(1, 3)).T / np.mean(wanted**2)
 
 
 def experiment(network, task, chosen, rate, seed) -> dict:
-    """Train once; return the errors of all routes before training and at each stage, and when.
+    """Train once; return the errors of all routes and the time at each stage.
 
     Also the mean errors on ``chosen``, the trained routes, and on untrained ones over time.
     """
@@ -52,8 +52,8 @@ def experiment(network, task, chosen, rate, seed) -> dict:
     }
 
 
-def load_all_runs() -> dict[tuple[int, int], dict]:
-    """Return the results of ``experiment`` by Q and seed, three for each Q, in one program."""
+def train_all_routes() -> dict[tuple[int, int], dict]:
+    """Train the networks of every Q and three seeds in one program; return all results."""
     settings = [tuple(s.values()) for s in sweeps.grid(q=range(1, DOMAINS + 1), seed=range(3))]
     runs = []
     for q, seed in settings:

@@ -18,7 +18,7 @@ LONGEST, LEARNED = 150, 0.02  # over that rate; share of the loss at which a run
 
 
 def flow_setting(name: str, width: int, scale: float):
-    """Return task, network, weights, fastest rate, and the time at which it has learned."""
+    """Return task, network, weights, fastest rate and learning time."""
     task = task_by_name(name)
     network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
     weights = network.init(jax.random.key(0), scale)
@@ -33,7 +33,7 @@ def flow_setting(name: str, width: int, scale: float):
 
 
 def compare_with_descent(task: str) -> dict:
-    """Return the relative ``error`` of the flow's loss against descent with the same steps."""
+    """Return the relative ``error`` of the flow's loss compared with gradient descent."""
     data, network, weights, rate, end = flow_setting(task, 64, 1e-4)
     step = FINE / rate
     number = round(end / step)
@@ -46,7 +46,7 @@ def compare_with_descent(task: str) -> dict:
 
 
 def check_running_maximum(task: str, scale: float) -> dict:
-    """Check the running maximum, for neurons that are off in a context, at three times.
+    """Return how well inactive neurons obey the running-maximum law, at three times.
 
     Half of the time until 5 % of the loss is learned, when half is, and at the end.
 

@@ -20,7 +20,7 @@ FLOW_STEP = 2  # steps of descent in one of the flow
 
 
 def classify_patterns(states: np.ndarray) -> np.ndarray:
-    """Return which of KINDS each pattern (neurons, contexts, items) is, the first that it fits."""
+    """Return the first of KINDS that fits each pattern (neurons, contexts, items)."""
     on, off = states > 0, states < 0
     fits = [
         ~on.any(axis=(1, 2)),
@@ -33,14 +33,14 @@ def classify_patterns(states: np.ndarray) -> np.ndarray:
 
 
 def distance_to_two_context_gates(states: np.ndarray) -> np.ndarray:
-    """Return by how many samples a pattern misses the nearest gate that is on in two contexts."""
+    """Return the number of samples by which patterns differ from the nearest two-context gate."""
     ideal = gates.context_gates(3, 8, [(0, 1), (0, 2), (1, 2)])
     wrong = np.where(ideal == 1, -1, 1) == states.reshape(-1, 1, 24)
     return wrong.sum(axis=2).min(axis=1)
 
 
 def share_by_kind_and_distance(states: np.ndarray, mass: np.ndarray) -> dict:
-    """Return shares of the weight: by kind, and by distance 0, 1, 2, 3, 4, more."""
+    """Return weight shares by kind, and by distance 0, 1, 2, 3, 4, more."""
     share = mass / mass.sum()
     return {
         "kinds": np.bincount(classify_patterns(states), share, len(KINDS)),
@@ -49,13 +49,13 @@ def share_by_kind_and_distance(states: np.ndarray, mass: np.ndarray) -> dict:
 
 
 def three_values_from_steps(on: np.ndarray) -> np.ndarray:
-    """Return three values of gates read at each step: one that changes twice slides."""
+    """Return gates in three values from readings at each step; those that flip twice slide."""
     changes = (on[1:] != on[:-1]).sum(axis=0)
     return np.where(changes >= 2, 0, 2 * on[0].astype(int) - 1)
 
 
 def record_three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int) -> dict:
-    """Read the gates of a network every 400 steps.
+    """Record the three-valued gates of a network every 400 steps.
 
     Results, a list over times each, ``two`` at an instant of descent, ``three`` of the flow, and
     ``random`` at the instant with as many samples of each neuron ignored as slide, drawn at random:

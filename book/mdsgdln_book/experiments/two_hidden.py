@@ -27,7 +27,7 @@ PAIRS, SINGLES = ((0, 1), (0, 2), (1, 2)), ((0,), (1,), (2,))  # contexts in whi
 
 
 def unique_basis(targets):
-    """Return an orthonormal basis of the columns, which are independent.
+    """Return the QR basis of independent columns, with a positive diagonal of R.
 
     That of a QR decomposition with a positive diagonal is unique. Singular vectors are not: their
     signs, and with equal singular values more than these, change with the number of threads.
@@ -48,7 +48,7 @@ def train_coarsely(
     loss=squared_error,
     optimiser=None,
 ):
-    """Train with steps ``COARSER`` times the published ones; thin the losses."""
+    """Train with steps ``COARSER`` times the published size; return the run and thinned losses."""
     every = THIN // COARSER
     rate = None if optimiser else PUBLISHED_RATE * COARSER  # a built one has its own
     task, how = TASKS[structures], {"loss": loss, "optimiser": optimiser}
@@ -65,13 +65,13 @@ def random_key(seed):
 
 @cache
 def output_observer(network, structures):
-    """Return what observes a network's outputs, in the space of the targets."""
+    """Return a function of weights that gives a network's outputs in the span of the targets."""
     basis, inputs = BASES[structures], TASKS[structures].inputs
     return jax.jit(lambda weights: basis.T @ network.apply(weights, inputs))
 
 
 def outputs_on_plateaus(structures, recorded):
-    """Return the outputs at the steps at which the published code draws them, of trees alone."""
+    """Return the outputs at the published plateau steps, for trees only."""
     if structures != "trees":
         return {}
     return {"outputs": np.round([recorded[s // THIN] for s in DRAWN], 4)}
@@ -81,13 +81,13 @@ def outputs_on_plateaus(structures, recorded):
 
 
 def neuron_shares(incoming, outgoing):
-    """Return each neuron's share of ‖w_in‖ ‖w_out‖."""
+    """Return each neuron's share of the total ‖w_in‖ ‖w_out‖."""
     mass = discovery.importance(incoming, outgoing)
     return mass / mass.sum()
 
 
 def describe_layers(structures, weights):
-    """Return what a ReLU network's layers do.
+    """Return how linear, constant, contextual and mixed each layer of a ReLU network is.
 
     Results, but for ``outputs``, are shares: of the activity of the first layer, or of the weight
     of a layer. They are linear; constant, on all or on no sample; contextual, within four samples
@@ -125,7 +125,7 @@ def layer_observer(structures):
 
 
 def train_relu(structures, seed):
-    """Return losses and observations of the ReLU network."""
+    """Train the ReLU network; return its losses and observations."""
     weights = RELU.init(random_key(seed), SCALE)
     run, losses = train_coarsely(RELU, weights, structures, observe=layer_observer(structures))
     seen = {name: np.asarray(value) for name, value in run.observed.items()}
@@ -134,7 +134,7 @@ def train_relu(structures, seed):
 
 
 def train_linear(structures, seed):
-    """Return the loss of a linear network with half of the neurons of each hidden layer."""
+    """Train a linear network of half the width; return its losses."""
     network = networks.LinearNetwork((11, HIDDEN // 2, HIDDEN // 2, 60))
     weights = network.init(random_key(seed), SCALE)
     return {"losses": train_coarsely(network, weights, structures)[1]}

@@ -37,7 +37,7 @@ ONE_SCALE = (SCALE, SCALE, SCALE, 8 * SCALE)  # the ReLU network's, and larger r
 
 @cache
 def modular_network(subsets=PAIRS, scales=ONE_SCALE):
-    """Return the published gated network, the σ of its edges and the stage of each.
+    """Return the published gated network, with the σ and the stage of each edge.
 
     ``subsets`` are the contexts in which each of its contextual modules is on.
     """
@@ -57,12 +57,12 @@ def modular_network(subsets=PAIRS, scales=ONE_SCALE):
 
 
 def half_squared_error(error):
-    """Return half the squared error, a mean over samples."""
+    """Return half the squared error, averaged over samples."""
     return jnp.sum(error**2) / (2 * error.shape[1])
 
 
 def loss_with_gradient_of(descended):
-    """Return the network's loss in value, with the gradient of something else.
+    """Return a loss function whose gradient is that of another function, ``descended``.
 
     ``descended`` takes targets and the outputs through common and through contextual readouts.
     """
@@ -100,7 +100,7 @@ one_after_other = loss_with_gradient_of(
 
 @cache
 def delayed_descent(frozen):
-    """Return gradient descent that begins at START, without the modules if they are frozen."""
+    """Return gradient descent that starts at START and keeps frozen modules fixed."""
     rate = PUBLISHED_RATE * COARSER
     descent = optax.sgd(lambda step: jnp.where(step >= START / COARSER, rate, 0.0))
     if not frozen:
@@ -112,7 +112,7 @@ def delayed_descent(frozen):
 def train_in_stages(
     structures, seed, scales=ONE_SCALE, subsets=PAIRS, second=squared_error, frozen=False
 ):
-    """Return loss and outputs of the published network, its modules off in the first stage.
+    """Train the published network in two stages, with modules gated off in the first.
 
     What the second stage descends is ``second``. ``frozen`` modules are not off: they do not learn,
     but take part in the outputs, and so in what the first layer learns.
@@ -133,7 +133,7 @@ def train_in_stages(
 
 
 def train_at_once(structures, seed):
-    """Return the loss of the published network, all of it trained from the start."""
+    """Train the whole published network from the start; return its losses."""
     network, scale, _ = modular_network()
     return {"losses": train_coarsely(network, network.init(random_key(seed), scale), structures)[1]}
 
@@ -150,7 +150,7 @@ NETWORKS = {
 
 
 def experiment(structures: str, network: str, seed: int) -> dict:
-    """Return the thinned loss and what is observed of one training of one of ``NETWORKS``."""
+    """Train one of ``NETWORKS``; return thinned losses and observations."""
     return NETWORKS[network](structures, seed)
 
 

@@ -46,7 +46,6 @@ def _circle(number: int, radius: float) -> np.ndarray:
 
 
 def _places(name: str) -> np.ndarray:
-    """Return where the nodes of a graph are drawn, items first."""
     if name == "clusters":
         hubs = np.array([[-1, 1], [1, 1], [-1, -1], [1, -1]])
         return np.vstack([(hubs[:, None] + _circle(4, 0.6)).reshape(-1, 2), hubs])

@@ -63,7 +63,6 @@ def figure_2():
 
 
 def _learning_times(ax):
-    """Draw half-loss times against the margin: a thousand networks each, and both gatings."""
     measured = tables.load("xor_seeds").groupby("margin")["half_loss_time"]
     margins = np.linspace(0.01, 2.5, 84)
     for number, colour in ((2, BLUE), (4, ORANGE)):

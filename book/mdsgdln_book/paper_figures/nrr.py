@@ -86,7 +86,6 @@ def figure_4():
 
 
 def _routing_dynamics(left, right, found):
-    """Draw losses and singular values of random and decoupled starts, beside the theory."""
     for run in found.random:
         left.plot(run.losses, color=plots.COLOURS[3], alpha=0.3, linewidth=1)
     left.plot([], [], color=plots.COLOURS[3], label="random, ten runs")
@@ -110,7 +109,6 @@ def _routing_dynamics(left, right, found):
 
 
 def _outputs(ax, outputs, limits, **looks):
-    """Draw the outputs on all routes, those in training framed."""
     heatmap(ax, outputs, limits, **looks)
     draw_separators(ax, range(7, 49, 7), range(4, 28, 4))
     for source, target in np.argwhere(tasks.trained_routes(DOMAINS, routes.TRAINED)):

@@ -9,6 +9,7 @@ import optax
 
 import mdsgdln as md
 from mdsgdln_book import sweeps
+from mdsgdln_book.experiments.people_race import seeded_settings
 from mdsgdln_book.experiments.published import HIDDEN, SCALE
 from mdsgdln_book.tables import Table
 
@@ -96,17 +97,16 @@ def seed_differences(rows) -> float:
     return float(apart.sum() / (len(trained) * (len(trained) - 1)))
 
 
-def seeded_settings(contexts, rules, hidden=HIDDEN, scale=SCALE) -> list[dict]:
-    """Return settings with five seeds each."""
-    return sweeps.grid(contexts=contexts, rule=rules, hidden=[hidden], scale=[scale], seed=range(5))
-
-
 LIMITS = [(30, SCALE * 5), (100, SCALE * 3), (HIDDEN, 1e-3), (HIDDEN, 1e-2)]
 TABLES = {
     "people_predicted": Table(
         curves_in_contexts,
-        seeded_settings([3, 4, 5], [*RULES])
-        + [row for limit in LIMITS for row in seeded_settings([3], ["descent", "AdamW"], *limit)],
+        seeded_settings([3, 4, 5], [*RULES], HIDDEN)
+        + [
+            row
+            for hidden, scale in LIMITS
+            for row in seeded_settings([3], ["descent", "AdamW"], hidden, [scale])
+        ],
     ),
     "people_digits": Table(curves_on_digits, sweeps.grid(seed=range(5)), repeated=(1,)),
 }

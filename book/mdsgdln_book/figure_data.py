@@ -39,7 +39,7 @@ def attention() -> dict:
 
 
 def imitation() -> dict:
-    """Return loss curves of ReLU networks on exclusive or, in 10⁻⁴, without the zeros they end in.
+    """Return loss curves of ReLU networks on XOR, in 10⁻⁴, without the zeros they end in.
 
     A run's key is its margin, log₁₀ σ and log₂ H; ``step`` is the time between two points.
     ``halves`` are the times at which half of the first loss is left, None if it is not reached.

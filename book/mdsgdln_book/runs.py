@@ -50,7 +50,7 @@ def setting_key(setting: Setting) -> str:
 
 
 def run_outcomes(experiment: Experiment, settings: Sequence[Setting], n_jobs: int) -> Generator:
-    """Return what each run gives, its line or what it raised, in the order in which they finish."""
+    """Return each run's line or exception, in the order in which they finish."""
     backend, configured = get_active_backend()
     number = configured if n_jobs == 1 else n_jobs
     here = isinstance(backend, LokyBackend)  # joblib's own processes, also its default
@@ -99,7 +99,7 @@ _unpickled = lru_cache(maxsize=8)(cloudpickle.loads)
 
 
 def run_once(experiment: Experiment, setting: Setting) -> str:
-    """Run an experiment once and return what is kept of it, as JSON."""
+    """Run an experiment once and return its row as JSON."""
     start, failed = time.perf_counter(), ""
     try:
         results = _arrays(experiment(**setting))

@@ -184,7 +184,7 @@ def _frame(rows: Sequence[dict]) -> pd.DataFrame:
 
 
 def _parsed(line: str | bytes) -> dict:
-    """Return what a line holds, NaN in place of null among the results."""
+    """Return the entry of a line, NaN in place of null among the results."""
     entry = json.loads(line)
     if "results" in entry:
         entry["results"] = {name: _with_nan(value) for name, value in entry["results"].items()}

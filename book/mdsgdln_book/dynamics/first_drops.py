@@ -30,7 +30,7 @@ def first_drop(
         num_hidden: H, neurons of the hidden layer.
         scale: σ of both layers, standard deviation of the initial weights; one number.
         amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, s²/(4d) of the
-            basin with the earliest T½: half of what it explains alone.
+            basin with the earliest T½: half of the loss that it explains alone.
 
     Raises:
         ValueError: no basin with a mass, or a loss that does not fall that far in these directions.
@@ -57,7 +57,7 @@ def first_drop(
     if any(0 < (fast.rate - b.rate) * time < 1 for fast in known for b in basins):
         warnings.warn(
             "first_drop: isolated samples are nearly as fast as each other, and until then neurons "
-            "that are on for several serve them all: the time may be off by some ten per cent",
+            "active for several of them learn them all: the time may be off by some ten per cent",
             stacklevel=2,
         )
     return time

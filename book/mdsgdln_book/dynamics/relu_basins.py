@@ -75,7 +75,7 @@ def basins(
 
     Random neurons are followed; their last direction is replaced by the top vector of its face.
     The relative sampling error of a mass is about 2/√neurons; a basin that none finds is left out.
-    That of a sample that is orthogonal to all others, in inputs and residual, is known.
+    The basin of a sample that is orthogonal to all others, in inputs and residual, is known.
 
     Args:
         task: with inputs X; a bias is a row of ones.
@@ -243,7 +243,7 @@ def _groups(inputs, residual, tops, flat, settled) -> tuple[Int[np.ndarray, " N"
     """Return the basin of each neuron, −1 if there is none, and the flatness of every basin.
 
     Neurons of one gate and boundary are in one basin. A flat maximum may reach over several faces:
-    those of one rate, none of which is on where another is off.
+    all faces of one rate, none of which is on where another is off.
     """
     faces, which = np.unique(
         gate_patterns(tops[settled], inputs, BOUNDARY), axis=0, return_inverse=True

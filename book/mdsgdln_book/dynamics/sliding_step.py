@@ -140,7 +140,7 @@ def _solved(inputs, before, most, pushes):
 
 
 def _swept(inputs, before, most, pushes):
-    """Return what ``_solved`` does, from pushes within their bounds, by Gauss–Seidel sweeps."""
+    """Return the results of ``_solved`` by Gauss–Seidel sweeps from pushes within their bounds."""
 
     def one(i, both):
         w, pushes = both

@@ -1,4 +1,4 @@
-"""Attention that learns in context, beside the linear network that it is on cubic features.
+"""Attention that learns in context, and the linear network that it is on cubic features.
 
 A token is (x, y). A sequence has N of them and a query x_q, whose y is asked for. A head has values
 v, D + 1 of them, and a product of keys and queries (K_x; k_y), shape (D + 1, D). It answers
@@ -29,7 +29,7 @@ def keep_weights(weights):
 
 @dataclass(frozen=True)
 class Attention(Network):
-    """Merged linear attention, all its blocks, beside a look-up table of ``classes``, if any."""
+    """Merged linear attention, all its blocks, next to a look-up table of ``classes``, if any."""
 
     dims: int
     tokens: int
@@ -122,7 +122,7 @@ def half_drop_time(losses, times) -> float:
 
 
 def train_attention(spectrum: str, scale: float, seed: int) -> dict:
-    """Train attention; return its losses and those of block a alone.
+    """Train attention; return its losses and the losses of block a alone.
 
     ``ratio`` is ‖b‖/‖a‖ when half of the drop is made. ``rho`` is the largest singular value of
     ⟨y β x_qᵀ⟩ over its norm, in these very sequences.

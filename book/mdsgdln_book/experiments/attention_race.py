@@ -1,9 +1,9 @@
 """A race of attention, which reads labels in context, with a look-up table, which keeps them.
 
 Classes have unit vectors x_k and labels y_k = ±1. The class of the query stands B times among N
-tokens; with probability p a sequence has labels of its own. Two pathways of one gated network stand
-for both, with rates s_C ≈ [B/N − (1 − p)(1 − B/N)/(K − 1)]‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K −
-1/(KD), and s_W = (1 − p)/√K.
+tokens; with probability p a sequence has labels of its own. Two pathways of one gated network
+represent both, with rates s_C ≈ [B/N − (1 − p)(1 − B/N)/(K − 1)]‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K
+− 1/(KD), and s_W = (1 − p)/√K.
 """
 
 from functools import partial
@@ -35,13 +35,13 @@ SEEDS = [1, 2, 3]
 
 
 class Sequences(NamedTuple):
-    """Sequences of classes with labels, for any probability that labels are drawn anew."""
+    """Sequences of classes with labels, for any probability that labels are redrawn."""
 
     vectors: np.ndarray  # of the classes, of unit length, (D, K)
     labels: np.ndarray  # those to be remembered, (K,)
     chosen: np.ndarray  # classes of tokens, and last of the query, (N + 1, P)
-    fresh: np.ndarray  # labels of a sequence, if drawn anew, (K, P)
-    chance: np.ndarray  # labels are drawn anew where this is below p, (P,)
+    fresh: np.ndarray  # labels of a sequence, if redrawn, (K, P)
+    chance: np.ndarray  # labels are redrawn where this is below p, (P,)
 
     def task(self, p: float) -> Task:
         """Return the task at a probability p of new labels."""

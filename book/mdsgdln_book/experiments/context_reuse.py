@@ -21,10 +21,10 @@ SETTINGS = {
 def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
     """Return the weight share of neurons active in 0, 1, …, C contexts, before and after training.
 
-    ``untrained`` and ``trained`` have a row for each hidden layer, (layers, C + 1). A neuron is on
-    in a context if it is on for more than half of the items there; it weighs ‖w_in‖ ‖w_out‖.
-    ``energy_…`` (layers,): the share of the contexts by (Σe)²/(C Σe²), e the summed squares of a
-    neuron's activity in a context, which needs no threshold.
+    ``untrained`` and ``trained`` have a row for each hidden layer, (layers, C + 1). A neuron is
+    active in a context if it is active for more than half of the items there; it weighs ‖w_in‖
+    ‖w_out‖. ``energy_…`` (layers,): the share of the contexts by (Σe)²/(C Σe²), e the summed
+    squares of a neuron's activity in a context, which needs no threshold.
     """
     hidden, scale, sum_step, num_steps = SETTINGS[hidden_layers]
     task = tasks.contextual(contexts, NUM_ITEMS)

@@ -3,7 +3,7 @@
 What a gated linear network learns depends on the second moments of each domain alone, and not on
 orthogonal transformations of its inputs and targets (chapter on naturalistic data). So every domain
 is given in the coordinates of its principal components and of its own labels, where all domains
-are alike.
+are equal.
 """
 
 from functools import cache, partial

@@ -1,6 +1,6 @@
 """Starts of pathways from a ReLU network's own initial weights, by driven neurons.
 
-The neurons, and pathways of one neuron for each mode, are driven by one and the same error, that of
+The neurons, and pathways of one neuron for each mode, are driven by the same error, the error of
 the common pathway alone, so that they do not interact (chapter on mixed selectivity). What driven
 pathways learn is proportional to their start: what the neurons have learned over what pathways have
 is the start, in units of theirs, at which pathways do as the neurons do.
@@ -41,7 +41,7 @@ def matched_initial_strengths(neurons, task, build, scale, rate, levels=(0.01,))
     """Return the initial strengths, in σ², at which pathways learn as fast as the given neurons.
 
     The common one is matched on the targets, when the neurons have learned 1 % of them; the others
-    on what it leaves of them, at each of ``levels``, shares that increase.
+    on the remaining targets, at each of ``levels``, shares that increase.
     """
     relu = networks.ReLUNetwork((len(task.inputs), len(neurons[0]), len(task.targets)))
     relu, neurons, task = reduce_network(relu, neurons, task)
@@ -55,7 +55,7 @@ def matched_initial_strengths(neurons, task, build, scale, rate, levels=(0.01,))
 
 @partial(jax.jit, static_argnames="raw")
 def _grow(relu, neurons, task, small, pathways, *, pattern, levels, rate, raw):
-    """Return what neurons have learned of a pattern over what pathways have, at levels of it.
+    """Return the ratio of a pattern learned by neurons and by pathways, at levels of it.
 
     The error is that of the common pathway, or the targets while they are ``raw``.
     """

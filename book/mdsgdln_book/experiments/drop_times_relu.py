@@ -2,8 +2,8 @@
 
 Until the first drop the error is that of outputs zero. With it fixed, the flow of three layers is
 homogeneous: the scale of the weights only sets the unit of time. So its blow-up time and the share
-of neurons that are on for all samples by then are numbers of the task, the same at every σ and, up
-to the draw, every width. The survivors wait for the second drop as a linear network.
+of neurons that are active for all samples by then are numbers of the task, the same at every σ and,
+up to the random seed, every width. The survivors wait for the second drop as a linear network.
 """
 
 from collections.abc import Callable, Sequence

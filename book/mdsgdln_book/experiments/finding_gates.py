@@ -60,7 +60,7 @@ class Recording(NamedTuple):
     """What is recorded of several trainings.
 
     Attributes:
-        activity: 1 where a neuron is on, trainings and times stacked, (recorded neurons, P).
+        activity: 1 where a neuron is active, trainings and times stacked, (recorded neurons, P).
         weights: each neuron's share of ‖w_in‖ ‖w_out‖ at its time, (recorded neurons,).
         losses: mean over trainings, (T,).
         outputs: the same, in the space of the targets, (T, rank, P).

@@ -1,6 +1,6 @@
 """From the task alone: when the loss of small networks first falls.
 
-Tasks go by a word and a number: the margin of exclusive or, the number of contexts, or a seed.
+Tasks go by a word and a number: the margin of XOR, the number of contexts, or a seed.
 """
 
 import warnings

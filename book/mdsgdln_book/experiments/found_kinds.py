@@ -11,7 +11,7 @@ from mdsgdln_book.tables import Table
 
 HIDDEN = 200
 RATE, STEPS, LEARNED = 0.12, 20000, 1e-3  # the last: of the loss at the start, where it stops
-SPIKES = 10.0  # a trial, where a neuron is on, in the mean
+SPIKES = 10.0  # a trial, where a neuron is active, in the mean
 STRUCTURES = {"tree": ["tree"] * 4, "mixed": ["tree", "ring", "cross", "tree"]}
 
 

@@ -1,4 +1,4 @@
-"""Which family of subsets of three contexts learns first, as pathways beside the common one."""
+"""Which family of subsets of three contexts learns first, as pathways next to the common one."""
 
 from functools import lru_cache
 from itertools import combinations, permutations

@@ -1,4 +1,4 @@
-"""Exclusive or with a margin: loss curves of ReLU networks, for the figure of the first page."""
+"""XOR with a margin: loss curves of ReLU networks, for the figure of the first page."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Which contexts the neurons of a ReLU network let go, beside what forecasts it."""
+"""Which contexts the neurons of a ReLU network let go, and what forecasts it."""
 
 from collections.abc import Iterator
 from math import comb
@@ -164,7 +164,7 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
 
     At each of LEFT: the ``shares`` of weight on in 0, 1, …, C contexts by each of RULES; ``half``,
     the share that has a context with half of its items on; and by each rule what each of FORECASTS
-    has ``recovered``, beside ``chance``. They are of the weights as drawn and the task as it was.
+    has ``recovered``, next to ``chance``. They are of the weights as drawn and the task as it was.
     """
     network, weights, task, numbers = contextual_setting(case, contexts, size, seed)
     if how == "biases":
@@ -210,7 +210,7 @@ def retrain_with_rotated_preferences(case: str, contexts: int, seed: int) -> dic
 
     ``rotated``: the share of the weight whose off contexts turn with them; ``unchanged``: they
     stay. ``forecast``, ``before``: what the preferences after and before the turn have recovered.
-    ``obey``: if each neuron is turned to prefer the first context least, the share that lets this
+    ``obey``: if each neuron is made to prefer the first context least, the share that lets this
     one go of what lets one go.
     """
     network, weights, task, numbers = contextual_setting(case, contexts, "300", seed)

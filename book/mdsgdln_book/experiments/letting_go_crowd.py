@@ -42,8 +42,8 @@ def residual_by_mode(task, block: np.ndarray) -> np.ndarray:
 def follow_in_crowd(neurons, linear, task, parts, num_contexts, without, num_steps=CHUNK):
     """Follow each neuron on the mean-field residual that all others leave.
 
-    The linear part of the residual is that of a linear network, ``linear`` its weights. Of what is
-    left, each of ``parts`` counts 1 minus what the neurons together have learned of it. Taken
+    The linear part of the residual is that of a linear network, ``linear`` its weights. Of the
+    rest, each of ``parts`` counts 1 minus what the neurons together have learned of it. Taken
     ``without`` "contexts", neurons do not see in what contexts differ on average; "rest": what a
     linear map leaves. Returns the weights of both and the loss.
     """

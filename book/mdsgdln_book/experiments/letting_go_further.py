@@ -50,7 +50,7 @@ def layer_forecast_accuracy(weights, seen: tasks.Task, end, seen_at_end: tasks.T
 def experiment(case: str, seed: int) -> dict:
     """Train to 1 % of the loss; return the accuracy of each of FORECASTS, one row per layer.
 
-    ``contextual`` is the share of a layer's weight that is off in one or two of the contexts.
+    ``contextual`` is the share of a layer's weight of neurons inactive in some contexts.
     """
     if case == "digits":
         task, sizes, scale, step = digits_in_contexts(seed), (300,), DIGITS_SCALE, DIGITS_STEP

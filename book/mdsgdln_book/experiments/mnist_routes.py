@@ -1,6 +1,6 @@
 """MNIST routed between a hundred domains: errors on trained and untrained pairs (NRR Fig. 7c, d).
 
-As in ``digit_routes`` every domain is given in coordinates in which all domains are alike, which
+As in ``digit_routes`` every domain is given in coordinates in which all domains are equal, which
 permuted pixels and permuted labels leave exactly as they are. The pictures are no part of the
 repository: ``MNIST`` names the folder in which they are.
 """

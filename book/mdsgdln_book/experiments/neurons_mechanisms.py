@@ -48,11 +48,11 @@ def train_mixed_network(mechanism: str, strength: float, key, scale: float, num_
     """Train a ReLU network; return its final weights and the course of learning.
 
     Mechanisms, with what ``strength`` means. "weight decay": its rate, in units of 1/P. "decay with
-    use": the same for each context in which a neuron is on. "cost of activity": β/P of a penalty
-    β/2 ⟨‖h‖²⟩, with a weight decay of the output weights alike. "dropout": the share of neurons
-    that are silent, anew for every sample and step; "mean dropout": the penalty that this is on
-    average. "blocks": steps on one context at a time. "learning rate": a factor. "initial scale":
-    none.
+    use": the same for each context in which a neuron is active. "cost of activity": β/P of a
+    penalty β/2 ⟨‖h‖²⟩, with a weight decay of the output weights in the same way. "dropout": the
+    share of neurons that are silent, redrawn for every sample and step; "mean dropout": the penalty
+    that this is on average. "blocks": steps on one context at a time. "learning rate": a factor.
+    "initial scale": none.
     """
     task = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS)
     inputs, targets, count = task.inputs, task.targets, task.num_samples
@@ -106,7 +106,7 @@ def train_mixed_network(mechanism: str, strength: float, key, scale: float, num_
 def share_by_context_count(on, mass):
     """Return the weight share of neurons active in 0, 1, …, C contexts.
 
-    Shapes: on (H, C), True where a neuron is on in a context; mass (H,).
+    Shapes: on (H, C), True where a neuron is active in a context; mass (H,).
     """
     return mass / mass.sum() @ jax.nn.one_hot(on.sum(axis=1), on.shape[1] + 1)
 

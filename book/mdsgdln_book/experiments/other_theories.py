@@ -120,7 +120,7 @@ def alternating_flows(task, drawn, scale: float, step: float, longest: float, mo
 
     Dormant neurons climb their utility on the residual that the active ones leave. One whose
     accumulated utility ∫ 2U dt passes ln(1/size) joins the active ones, with size 1, and for good.
-    These minimise the loss, in no time. At most so many jumps are followed.
+    These minimise the loss, in no time. At most ``most`` jumps are followed.
     """
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     length = np.linalg.norm(drawn, axis=1)

@@ -36,7 +36,7 @@ def decaying_item_modes(num_contexts: int, cost: float) -> tuple[np.ndarray, np.
     """Return the item modes of pathways active in 1, 2, … contexts, summed by size.
 
     Weights of contextual pathways decay at the rate ``cost`` κ/P (κ = 1) times the number of
-    contexts in which the pathway is on. Shapes: time / P (T,), strengths (sizes, T).
+    contexts in which the pathway is active. Shapes: time / P (T,), strengths (sizes, T).
     """
     sum_step, num_steps, every, scale = 0.02, 14000, 700, 1e-12
     task = tasks.contextual(num_contexts, NUM_ITEMS)

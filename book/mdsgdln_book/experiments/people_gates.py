@@ -68,7 +68,7 @@ def equivalence_block(rows, own):
 def drawn_functions(share: float, seed: int):
     """Draw a Boolean function of property and context match for each row.
 
-    A ``share`` of the rows takes exclusive or or its opposite; each other row one of the eight that
+    A ``share`` of the rows takes XOR or its opposite; each other row one of the eight that
     are like *and*, in which one of the four cases has another answer than the rest.
     """
     generator = np.random.default_rng(100 + seed)

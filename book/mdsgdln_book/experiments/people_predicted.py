@@ -1,4 +1,4 @@
-"""Loss curves under many rules and losses, predicted before training and beside other guesses."""
+"""Loss curves under many rules and losses, predicted before training and by other guesses."""
 
 import warnings
 from functools import cache

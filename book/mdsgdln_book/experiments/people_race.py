@@ -42,7 +42,7 @@ class Pathways(md.Network):
     """
 
     def __init__(self, task: md.Task, num_contexts: int, num_hidden: int):
-        """Make the pathways of a contextual task, of so many neurons each."""
+        """Make the pathways of a contextual task, of ``hidden`` neurons each."""
         every = range(num_contexts)
         subsets = [s for size in every for s in combinations(every, size + 1)]
         self.sizes = np.array([len(subset) for subset in subsets])  # k
@@ -55,7 +55,7 @@ class Pathways(md.Network):
         ]
 
     def init(self, key, scale):
-        """Draw Gaussian weights, zero from what is not seen."""
+        """Draw Gaussian weights, zero from inputs that are not seen."""
         keys = jax.random.split(key)
         drawn = (jax.random.normal(k, shape) for k, shape in zip(keys, self.shapes, strict=True))
         first, second = (scale * weights for weights in drawn)
@@ -66,7 +66,7 @@ class Pathways(md.Network):
         return ((weights[0] * self.seen) @ inputs) * self.gates[:, None]
 
     def outputs(self, weights, inputs):
-        """Return what each pathway adds to the outputs, (K, N_out, P)."""
+        """Return the contribution of each pathway to the outputs, (K, N_out, P)."""
         return weights[1] @ self.hidden(weights, inputs)
 
     def apply(self, weights, inputs):
@@ -132,8 +132,8 @@ def shares_at_equal_speeds(
 ) -> np.ndarray:
     """Return shares of half of the residual if all item modes move at a given speed.
 
-    One neuron stands for an item mode of each pathway. By symmetry pathways with k contexts are
-    alike, with output weights x in the common block, y in each block of their contexts, and z in
+    One neuron represents an item mode of each pathway. By symmetry pathways with k contexts are
+    equal, with output weights x in the common block, y in each block of their contexts, and z in
     each of the others. ``speed`` of the gradient of (x, y, z), in an orthonormal basis of blocks,
     is their velocity: ``np.sign`` of sign descent, ``unit_rows`` of one along singular vectors.
     """

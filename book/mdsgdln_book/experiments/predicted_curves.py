@@ -1,4 +1,4 @@
-"""Predicted loss curves beside those of trained ReLU networks, for 42 tasks."""
+"""Predicted loss curves next to the curves of trained ReLU networks, for 42 tasks."""
 
 from itertools import combinations
 
@@ -38,8 +38,8 @@ def compare_curves(task: str) -> dict:
         error: relative, of the prediction and the mean of five networks, (scales,).
         scatter: median of that between two of them, ten pairs, (scales,).
         predicted: times of 90, 70, 50, 30, 10 % of the loss, 0 where it stays above, (scales, 5).
-        measured: those of the mean loss, (scales, 5).
-        seeds: those of each network, (scales, seeds, 5).
+        measured: times of the mean loss, (scales, 5).
+        seeds: times of each network, (scales, seeds, 5).
     """
     data, width = task_by_name(task), hidden_width(task)
     rate = first_basin_rate(data)

@@ -1,4 +1,4 @@
-"""Gates of the neurons that stand for a ReLU network beside those of trained networks."""
+"""Gates of the neurons that represent a ReLU network, and of trained networks."""
 
 from itertools import permutations
 
@@ -77,8 +77,8 @@ def share_near_gates(gates, on, weight) -> float:
 def share_by_family(on, weight, num_contexts: int) -> np.ndarray:
     """Return the share of squared weights of each family of gates, (2^C,).
 
-    A family is a set of contexts in which a neuron is on for at least half of the items; context c
-    adds 2^c to its number.
+    A family is a set of contexts in which a neuron is active for at least half of the items;
+    context c adds 2^c to its number.
     """
     contexts = on.reshape(len(on), num_contexts, -1).mean(axis=2) >= 0.5
     family = contexts @ 2 ** np.arange(num_contexts)

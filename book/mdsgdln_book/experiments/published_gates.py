@@ -13,8 +13,8 @@ NUMBERS = range(3, 9)
 def experiment(case: str, seed: int) -> dict:
     """Cluster one recording into 3 … 8 groups and compare the gates with those of MHS §4.
 
-    ``wrong``: share of the entries that differ from the common pathway and the three that are on in
-    two contexts. ``common``: whether a gate is on for every sample.
+    ``wrong``: share of the entries that differ from the common pathway and the three that are
+    active in two contexts. ``common``: whether a gate is on for every sample.
     """
     recording = record_training(CASES[case]._replace(sampled=100), seed)
     published = gates.context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])

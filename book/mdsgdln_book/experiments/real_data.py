@@ -58,7 +58,7 @@ class Trained(NamedTuple):
         weights: initial, then every SEEN steps, last; each (times, …).
         losses: before each step.
         outputs: for test samples, at the end.
-        patterns: 1 where a neuron is on at the end, (neurons, P), training and test.
+        patterns: 1 where a neuron is active at the end, (neurons, P), training and test.
         mass: ‖w_in‖ ‖w_out‖ of each neuron, (neurons,).
     """
 
@@ -172,11 +172,11 @@ def compare_with_relu(task: str, network: str, seed: int) -> dict:
 
 
 def context_selectivity(task: str, seed: int) -> dict:
-    """Return the weight share by number of active contexts, and that of mixed neurons.
+    """Return the weight share by number of active contexts, and the share of mixed neurons.
 
     On: for more than half of the pictures ("contexts"), or for more than half as many as in the
     best context ("relative"; "relative_control", if within each context it is shuffled which neuron
-    is on how often).
+    is active how often).
     """
     data, relu = load_data(task), train_relu_network(task, seed)
     on, contexts = relu.patterns[0], data.contexts[0]

@@ -26,7 +26,7 @@ def orthonormal_span(columns) -> np.ndarray:
 def project_targets(task):
     """Return the task with targets written in an orthonormal basis of their span.
 
-    What outgoing weights have beside it only shrinks, and acts on the rest as σ² does: up to
+    What outgoing weights have outside it only shrinks, and acts on the rest as σ² does: up to
     σ = 1e-3 a loss curve moves by some 1e-5.
     """
     targets = orthonormal_span(task.targets).T @ task.targets

@@ -40,7 +40,7 @@ def staged_mode_loss(num_contexts: int, scale: float, times, tax: bool = True):
 
     Half of the neurons start on the common pathway's side, so it starts at Hσ²/4. The contextual
     ones share Hσ²/2 and for their gate keep only √(n/(n+C)) of their drive; until the common mode
-    is half learned they grow on the raw data, then on what it leaves.
+    is half learned they grow on the raw data, then on the residual.
     """
     task, tree = tasks.contextual(num_contexts, NUM_ITEMS), tasks.structure("tree", NUM_ITEMS)
     count, others = task.num_samples, num_contexts - 1

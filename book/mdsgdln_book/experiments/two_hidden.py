@@ -29,8 +29,8 @@ PAIRS, SINGLES = ((0, 1), (0, 2), (1, 2)), ((0,), (1,), (2,))  # contexts in whi
 def unique_basis(targets):
     """Return the QR basis of independent columns, with a positive diagonal of R.
 
-    That of a QR decomposition with a positive diagonal is unique. Singular vectors are not: their
-    signs, and with equal singular values more than these, change with the number of threads.
+    The basis of a QR decomposition with a positive diagonal is unique. Singular vectors are not:
+    their signs, and with equal singular values more than these, change with the number of threads.
     """
     basis, triangle = np.linalg.qr(targets)
     return basis * np.sign(np.diag(triangle))[None, :]

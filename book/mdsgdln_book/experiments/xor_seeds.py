@@ -1,4 +1,4 @@
-"""Exclusive or from a thousand random starts: how long the ReLU network takes, margin by margin."""
+"""XOR from a thousand random starts: how long the ReLU network takes, margin by margin."""
 
 import jax
 import jax.numpy as jnp

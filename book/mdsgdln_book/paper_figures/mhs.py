@@ -32,7 +32,7 @@ def figure_1():
 
 
 def figure_2():
-    """Draw exclusive or with a margin: task, gatings, learning times, losses."""
+    """Draw XOR with a margin: task, gatings, learning times, losses."""
     figure, axes = mosaic("aaabbbcccccc;ddddddeeefff;ddddddggghhh", 6.2, height_ratios=[1.1, 1, 1])
     task = tasks.xor(1.0)
     for (x, y), target in zip(np.asarray(task.inputs[:2]).T, task.targets[0], strict=True):
@@ -43,7 +43,7 @@ def figure_2():
     axes["a"].set(title="(a) task", xticks=[-1, 1], yticks=[-1, 1])
     two, four = np.kron(np.eye(2), np.ones((1, 2))), np.eye(4)
     plots.graph(networks.pathways(task, two, 64), axes["b"], "(b) linear gating")
-    plots.graph(networks.pathways(task, four, 32), axes["c"], "(c) exclusive-or gating")
+    plots.graph(networks.pathways(task, four, 32), axes["c"], "(c) XOR gating")
     _learning_times(axes["d"])
     for name, margin in zip("efgh", (0.25, 0.7, 0.9, 1.5), strict=True):
         ax, losses = axes[name], runs.train_xor(margin)[1]
@@ -144,7 +144,7 @@ def figure_4():
 
 
 def _representations(left, right, relu, gated):
-    """Draw the samples' ways through training, each network in its own plane, turned alike."""
+    """Draw the samples' paths through training, each network in its own rotated plane."""
     first, second = (classical_scaling(np.concatenate(seen, axis=1)) for seen in (relu, gated))
     one, _, other = np.linalg.svd(second.T @ first)
     for ax, places, title in ((left, first, "ReLU"), (right, second @ one @ other, "gated")):

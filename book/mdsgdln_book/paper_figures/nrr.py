@@ -33,7 +33,7 @@ def figure_1():
 
 
 def figure_3():
-    """Draw exclusive or: cell types, four paths, and losses."""
+    """Draw XOR: cell types, four paths, and losses."""
     figure, axes = mosaic("abc", 2.9, width_ratios=[0.9, 1.2, 1.1])
     (first, _), losses = runs.train_xor(0.0)
     weights = np.asarray(first)[:, :2].T

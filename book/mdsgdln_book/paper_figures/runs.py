@@ -1,4 +1,4 @@
-"""Short trainings that no table has, on a hierarchy, exclusive or, and contexts; each done once."""
+"""Short trainings that no table has, on a hierarchy, XOR, and contexts; each done once."""
 
 from functools import cache, partial
 from typing import NamedTuple
@@ -42,7 +42,7 @@ def train_linear(depth: int, seed: int) -> Linear:
     return Linear(np.asarray(run.losses)[::LINEAR_EVERY], maps, strengths)
 
 
-# ---- Exclusive or: MHS Fig. 2, NRR Fig. 3 --------------------------------------------------------
+# ---- XOR: MHS Fig. 2, NRR Fig. 3 --------------------------------------------------------
 NEURONS, XOR_SCALE, XOR_RATE, XOR_STEPS = 128, 2e-4, 0.01, 4000
 XOR_TIMES = XOR_RATE * np.arange(0, XOR_STEPS, 10)
 RELU_XOR = networks.ReLUNetwork((3, NEURONS, 1))

@@ -142,7 +142,7 @@ def gating() -> list[dict]:
     names = ["item 1", "item 2", "context 1", "context 2", "context 3"]
     places = [f"item {item + 1}, context {c + 1}" for c in range(3) for item in range(2)]
     shown = [
-        ("exclusive or", signs, ["x₁", "x₂"], classes, tasks.xor(1.0).inputs[:2]),
+        ("XOR", signs, ["x₁", "x₂"], classes, tasks.xor(1.0).inputs[:2]),
         ("with a margin of 1", signs, ["x₁", "x₂", "x₃"], classes, tasks.xor(1.0).inputs),
         ("items in contexts", places, names, ["111111", "111100", "110011", "001111"], items),
     ]

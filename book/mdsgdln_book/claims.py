@@ -12,7 +12,7 @@ too: only where `missed` says so does a value outside it mean more.
 
 Where a network imitates another, a value decides little by itself. Such a claim names its `null`,
 how close a second seed of the imitated network comes, and a `rival` that should fail; the chapter
-records the values of both beside its own.
+records the values of both next to its own.
 
 A value outside its bound is an error where the book is made or tested (the environment variable
 BOOK_STRICT is set there). Elsewhere a reader explores: what is outside is printed, and the chapter
@@ -65,7 +65,7 @@ class Bound:
 
     @classmethod
     def parse(cls, bound: Mapping) -> "Bound":
-        """Read `{at_most: x}`, `{at_least: x}`, `{between: [x, y]}` or `{equals: x, within: e}`."""
+        """Parse `{at_most: x}`, `{at_least: x}`, `{between: [x, y]}`, `{equals: x, within: e}`."""
         match dict(bound):
             case {"at_most": float() | int() as high, **rest} if not rest:
                 return cls(-math.inf, high, f"at most {high:g}")
@@ -89,7 +89,7 @@ class Bound:
         )
 
     def holds(self, value: float) -> bool:
-        """Whether the value is inside, the ends included."""
+        """Return whether the value is inside, the ends included."""
         return self.low <= value <= self.high
 
 
@@ -117,12 +117,12 @@ class Claim:
 
     @property
     def stands(self) -> bool:
-        """Whether the claim is neither superseded nor retired."""
+        """Return whether the claim is neither superseded nor retired."""
         return self.superseded_by is None and self.retired is None
 
 
 def complaint(entry: Mapping) -> str | None:
-    """What is wrong with the fields of an entry of claims.yml."""
+    """Return the problem with the fields of an entry of claims.yml, if any."""
     missing, unknown = FIELDS - set(entry), set(entry) - FIELDS - OPTIONAL
     if missing or unknown:
         # YAML reads the bare word null as nothing: as a field it is written "null".
@@ -142,7 +142,7 @@ def complaint(entry: Mapping) -> str | None:
 
 
 def parse_claim(entry: Mapping) -> Claim:
-    """Check one entry of claims.yml."""
+    """Return the claim of one checked entry of claims.yml."""
     name = entry.get("id", entry)
     if wrong := complaint(entry):
         raise ValueError(f"claim {name}: {wrong}")
@@ -155,7 +155,7 @@ def parse_claim(entry: Mapping) -> Claim:
 
 @cache
 def read_claims(path: Path = CLAIMS_FILE) -> dict[str, Claim]:
-    """All claims of the file, by id, in its order."""
+    """Return all claims of the file by id, in its order."""
     claims: dict[str, Claim] = {}
     for entry in yaml.load(path.read_text(encoding="utf8"), LOADER):
         claim = parse_claim(entry)
@@ -169,7 +169,7 @@ def read_claims(path: Path = CLAIMS_FILE) -> dict[str, Claim]:
 
 
 def rounded_text(value: float, digits: int) -> str:
-    """The value with so many significant digits; never `-0`.
+    """Return the value with that many significant digits; never `-0`.
 
     >>> rounded_text(0.04312, 3), rounded_text(1234567.0, 3), rounded_text(-0.0, 3)
     ('0.0431', '1.23e+06', '0')
@@ -179,7 +179,7 @@ def rounded_text(value: float, digits: int) -> str:
 
 
 def order_above(value: float) -> float:
-    """The least of 1e-12, 1e-8, 1e-4, … that is not below: what of rounding all machines share.
+    """Return the least of 1e-12, 1e-8, 1e-4, … above a rounding error, the same on all machines.
 
     >>> order_above(0.0), order_above(3.3e-14), order_above(2e-11)
     (1e-12, 1e-12, 1e-08)
@@ -201,7 +201,7 @@ class Measured:
 
 
 def finite_text(claim: Claim, value: float, digits: int) -> str:
-    """The rounded value; one that is no finite number is an error."""
+    """Return the rounded value, or raise ``ValueError`` if it is not finite."""
     if not math.isfinite(value):
         raise ValueError(f"claim {claim.id}: expected a finite number, got {value}")
     return rounded_text(value, digits)
@@ -210,7 +210,7 @@ def finite_text(claim: Claim, value: float, digits: int) -> str:
 def judge(
     claim: Claim, value: float, digits: int, because: str | None, **beside: float | None
 ) -> Measured:
-    """Hold a value against the claim's bound; `beside` it those of the `null` and the `rival`."""
+    """Judge a value by the claim's bound, with the `null` and the `rival` if they are named."""
     value = float(value)
     number = finite_text(claim, value, digits)
     holds = claim.bound.holds(value)
@@ -236,7 +236,7 @@ def judge(
 
 
 def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A pipe table; bars inside cells are escaped."""
+    """Return a pipe table; bars inside cells are escaped."""
     head = list(head)
     lines = [head, ["---"] * len(head), *rows]
     cells = ([str(cell).replace("|", r"\|").replace("\n", " ") for cell in line] for line in lines)

@@ -33,13 +33,13 @@ def attention() -> dict:
                 for name, some in drops.items()
             }
             end = round(run.times[-1], 2)
-            first = int(attention_race.lead(np.array(run.trained_drops)) < 0)
+            first = int(attention_race.attention_lead(np.array(run.trained_drops)) < 0)
             runs[f"{run.p:.1f} {run.B} {run.K}"] = {"end": end, "first": first} | shown
     return {"dims": 8, "tokens": 8, "runs": runs}
 
 
 def imitation() -> dict:
-    """Return loss curves of ReLU networks on exclusive or, in 10⁻⁴, without the zeros they end in.
+    """Return loss curves of ReLU networks on XOR, in 10⁻⁴, without the zeros they end in.
 
     A run's key is its margin, log₁₀ σ and log₂ H; ``step`` is the time between two points.
     ``halves`` are the times at which half of the first loss is left, None if it is not reached.
@@ -64,7 +64,7 @@ def routes() -> dict:
     """
     domains, runs = route_runs.DOMAINS, {}
     masks = {q: tasks.trained_routes(domains, q).ravel() for q in range(1, domains + 1)}
-    for (q, seed), run in route_runs.every_run().items():
+    for (q, seed), run in route_runs.train_all_routes().items():
         chosen, errors = masks[q], run["errors"].reshape(len(run["errors"]), -1)
         parts = [errors[:, chosen], errors[:, ~chosen]]
         means = np.stack([part.mean(axis=1) for part in parts if part.size], axis=1)
@@ -142,7 +142,7 @@ def gating() -> list[dict]:
     names = ["item 1", "item 2", "context 1", "context 2", "context 3"]
     places = [f"item {item + 1}, context {c + 1}" for c in range(3) for item in range(2)]
     shown = [
-        ("exclusive or", signs, ["x₁", "x₂"], classes, tasks.xor(1.0).inputs[:2]),
+        ("XOR", signs, ["x₁", "x₂"], classes, tasks.xor(1.0).inputs[:2]),
         ("with a margin of 1", signs, ["x₁", "x₂", "x₃"], classes, tasks.xor(1.0).inputs),
         ("items in contexts", places, names, ["111111", "111100", "110011", "001111"], items),
     ]

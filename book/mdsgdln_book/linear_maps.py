@@ -7,7 +7,7 @@ from jaxtyping import Array, ArrayLike, Float
 from mdsgdln.tasks import Task
 
 
-def condensed(task: Task) -> Task:
+def condense(task: Task) -> Task:
     """Return a task of at most N_in + N_out samples with the same second moments, and no labels."""
     rows = np.vstack([task.inputs, task.targets])
     if rows.shape[1] <= len(rows):
@@ -18,7 +18,7 @@ def condensed(task: Task) -> Task:
     return Task.from_samples(mixed[:num_inputs].T, mixed[num_inputs:].T)
 
 
-def residual(task: Task) -> Task:
+def linear_residual(task: Task) -> Task:
     """Return the task that is left of the best linear map: its targets are Y − Y X⁺ X."""
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     left_over = targets - targets @ np.linalg.pinv(inputs) @ inputs

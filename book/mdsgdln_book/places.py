@@ -1,4 +1,4 @@
-"""Where things lie: in a clone beside this package, where it is installed inside it."""
+"""Where things lie: in a clone next to this package, where it is installed inside it."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ STRICT = "BOOK_STRICT"  # in the environment where the book is made or tested: s
 
 
 def git(*arguments: str) -> str | None:
-    """Return what Git says of the clone, None where there is no Git or no repository."""
+    """Return the output of a Git command, None where there is no Git or no repository."""
     command = ["git", "-C", str(ROOT), *arguments]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -22,7 +22,7 @@ Setting = Mapping[str, Any]
 Experiment = Callable[..., Mapping[str, Any]]
 
 
-def checked(settings: Sequence[Setting], argument: str = "settings") -> list[dict]:
+def check_settings(settings: Sequence[Setting], argument: str = "settings") -> list[dict]:
     """Return the settings as plain values, all with the same names and none twice."""
     plain: dict[str, dict] = {}
     for setting in settings:
@@ -36,26 +36,26 @@ def checked(settings: Sequence[Setting], argument: str = "settings") -> list[dic
         names = sorted(next(iter(plain.values()), values))
         if sorted(values) != names:
             raise ValueError(f"{argument}: expected the names {names} in all, got {sorted(values)}")
-        if key_of(values) in plain:
+        if setting_key(values) in plain:
             raise ValueError(f"{argument}: expected each once, got {values} several times")
-        plain[key_of(values)] = values
+        plain[setting_key(values)] = values
     if not plain:
         raise ValueError(f"{argument}: expected at least one, got none")
     return list(plain.values())
 
 
-def key_of(setting: Setting) -> str:
+def setting_key(setting: Setting) -> str:
     """Return a text that tells settings apart, whatever the order of their names."""
     return json.dumps(setting, sort_keys=True)
 
 
-def outcomes(experiment: Experiment, settings: Sequence[Setting], n_jobs: int) -> Generator:
-    """Return what each run gives, its line or what it raised, in the order in which they finish."""
+def run_outcomes(experiment: Experiment, settings: Sequence[Setting], n_jobs: int) -> Generator:
+    """Return each run's line or exception, in the order in which they finish."""
     backend, configured = get_active_backend()
     number = configured if n_jobs == 1 else n_jobs
     here = isinstance(backend, LokyBackend)  # joblib's own processes, also its default
     if here and joblib.effective_n_jobs(number) == 1:
-        return (run(experiment, setting) for setting in settings)
+        return (run_once(experiment, setting) for setting in settings)
     # A device is one of this process; another has its own of that platform.
     values = {name: getattr(v, "platform", v) for name, v in jax.config.values.items()}
     processes: Any = nullcontext()
@@ -88,7 +88,7 @@ def _run_there(pickled: bytes, setting: Setting, values: Mapping[str, Any]) -> s
             if context is not None and jax.config.values.get(name, value) != value:
                 stack.enter_context(context(value))
         try:
-            return run(_unpickled(pickled), setting)
+            return run_once(_unpickled(pickled), setting)
         except Exception as error:
             error.add_note(traceback.format_exc())
             return error
@@ -98,8 +98,8 @@ def _run_there(pickled: bytes, setting: Setting, values: Mapping[str, Any]) -> s
 _unpickled = lru_cache(maxsize=8)(cloudpickle.loads)
 
 
-def run(experiment: Experiment, setting: Setting) -> str:
-    """Run an experiment once and return what is kept of it, as JSON."""
+def run_once(experiment: Experiment, setting: Setting) -> str:
+    """Run an experiment once and return its row as JSON."""
     start, failed = time.perf_counter(), ""
     try:
         results = _arrays(experiment(**setting))
@@ -118,7 +118,6 @@ def run(experiment: Experiment, setting: Setting) -> str:
 
 
 def _arrays(results: Any) -> dict[str, np.ndarray]:
-    """Return results as NumPy arrays."""
     if not isinstance(results, Mapping):
         raise ValueError(f"experiment: expected it to return {{name: result}}, got {results!r:.80}")
     arrays = {name: np.asarray(value) for name, value in results.items()}

@@ -27,7 +27,14 @@ from jaxtyping import Array
 from tqdm import tqdm
 
 from mdsgdln import __version__
-from mdsgdln_book.runs import Experiment, Setting, checked, key_of, outcomes, run
+from mdsgdln_book.runs import (
+    Experiment,
+    Setting,
+    check_settings,
+    run_once,
+    run_outcomes,
+    setting_key,
+)
 
 __all__ = ["grid", "load", "over_seeds", "read", "sweep"]
 __dir__ = __all__.copy  # what completion shows
@@ -82,14 +89,14 @@ def sweep(
         ValueError: unequal names, a setting given twice, results that are not numbers, or a file
             that something else writes or has written.
     """
-    settings = checked(settings)
+    settings = check_settings(settings)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise ValueError(f"n_jobs: expected a number of processes, or -1, got {n_jobs!r:.80}")
     rows = _by_setting(read(path) if path is not None and Path(path).exists() else [])
-    pending = [setting for setting in settings if key_of(setting) not in rows]
+    pending = [setting for setting in settings if setting_key(setting) not in rows]
     file = nullcontext() if path is None or not pending else _appended(Path(path))
     bar = tqdm(total=len(settings), initial=len(settings) - len(pending), disable=not progress)
-    with file as append, bar, closing(outcomes(experiment, pending, n_jobs)) as finished:
+    with file as append, bar, closing(run_outcomes(experiment, pending, n_jobs)) as finished:
         for outcome in finished:
             if isinstance(outcome, Exception):
                 raise outcome
@@ -97,7 +104,7 @@ def sweep(
                 append(outcome)
             rows |= _by_setting([_parsed(outcome)])
             bar.update()
-    return _frame([rows[key_of(setting)] | {"setting": setting} for setting in settings])
+    return _frame([rows[setting_key(setting)] | {"setting": setting} for setting in settings])
 
 
 def load(*paths: FilePath) -> pd.DataFrame:
@@ -141,7 +148,7 @@ def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) 
     """
     if at_once < 1:
         raise ValueError(f"at_once: expected at least one run, got {at_once}")
-    settings = checked([{"seed": seed} for seed in seeds], "seeds")
+    settings = check_settings([{"seed": seed} for seed in seeds], "seeds")
     devices = jax.devices()
     size = -(-at_once // len(devices)) * len(devices)
     # Not explicit: broadcasts in an experiment need not say over which devices they go.
@@ -155,7 +162,7 @@ def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) 
         results = jax.device_get(_vectorised(experiment, jax.device_put(numbers, sharding)))
         for index, setting in enumerate(chunk):
             pick = {name: value[index] for name, value in results.items()}
-            rows.append(_parsed(run(lambda seed, pick=pick: pick, setting)))
+            rows.append(_parsed(run_once(lambda seed, pick=pick: pick, setting)))
     return _frame(rows)
 
 
@@ -165,7 +172,7 @@ def _vectorised(experiment: Experiment, seeds: Array) -> Mapping[str, Array]:
 
 
 def _by_setting(rows: Iterable[dict]) -> dict[str, dict]:
-    return {key_of(row["setting"]): row for row in rows}
+    return {setting_key(row["setting"]): row for row in rows}
 
 
 def _frame(rows: Sequence[dict]) -> pd.DataFrame:
@@ -177,7 +184,7 @@ def _frame(rows: Sequence[dict]) -> pd.DataFrame:
 
 
 def _parsed(line: str | bytes) -> dict:
-    """Return what a line holds, NaN in place of null among the results."""
+    """Return the entry of a line, NaN in place of null among the results."""
     entry = json.loads(line)
     if "results" in entry:
         entry["results"] = {name: _with_nan(value) for name, value in entry["results"].items()}

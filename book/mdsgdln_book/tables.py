@@ -37,7 +37,7 @@ class Table:
     available: Callable[[], bool] = lambda: True
 
     def rows(self, path: Path) -> list[dict | None]:
-        """Return what a file holds of this table: the row of each setting, None if it lacks it."""
+        """Return the rows of this table in a file: the row of each setting, None if it lacks it."""
         rows = sweeps.read(path) if path.exists() else []
         found = {frozenset(row["setting"].items()): row for row in rows}
         return [found.get(frozenset(setting.items())) for setting in self.settings]
@@ -97,6 +97,6 @@ def load(name: str) -> pd.DataFrame:
 
 
 def cost(part: str) -> dict[str, dict]:
-    """Return what `make bench` measured last: {device: {"commit", "libraries", "results"}}."""
+    """Return the last results of `make bench`: {device: {"commit", "libraries", "results"}}."""
     measured = json.loads((RESULTS / "cost.json").read_text(encoding="utf8"))
     return {device: parts[part] for device, parts in measured.items() if part in parts}

@@ -1,4 +1,4 @@
-"""Sweeps of functions of ``__main__``, in a process: ``python sweep_process.py PART FILE``."""
+"""Sweeps of functions of ``__main__``, in a process: ``python sweep_process.py FILE``."""
 
 import json
 import os
@@ -64,12 +64,11 @@ def everywhere(path):
         "killed": Path(path + ".deadly").exists(),
         "rows": len(sweeps.read(path)),
     }
-    print(json.dumps(found))
+    return found
 
 
 def devices(path):
     """Sweep over seeds on all devices, in chunks that do not come out even."""
-    jax.config.update("jax_enable_x64", True)
     from sweep_experiment import experiment
 
     used, vectorised = [], sweeps._vectorised
@@ -82,7 +81,7 @@ def devices(path):
     sweeps._vectorised = watched
     table = sweeps.over_seeds(experiment, range(13), at_once=6)
     table.to_json(path, orient="split", double_precision=14)
-    print(json.dumps(used))
+    return used
 
 
 def numbers(seed, scale):
@@ -91,4 +90,4 @@ def numbers(seed, scale):
 
 
 if __name__ == "__main__":
-    globals()[sys.argv[1]](sys.argv[2])
+    print(json.dumps(everywhere(sys.argv[1]) | {"devices": devices(sys.argv[1] + ".seeds")}))

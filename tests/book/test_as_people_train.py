@@ -34,7 +34,7 @@ def test_an_output_needs_no_gate_if_its_table_is_a_staircase():
 
 @pytest.mark.parametrize(("kind", "separable"), [("drawn 0", 1.0), ("drawn 1", 0.0)])
 def test_drawn_functions_are_separable_or_not(kind, separable):
-    task = people_gates.task_of(kind, 3, "drawn", 0)
+    task = people_gates.task_by_kind(kind, 3, "drawn", 0)
     own = np.asarray(task.targets)[people_gates.NUM_ROWS :]  # without the common block
     tables = own.reshape(len(own), 3, people_gates.NUM_ITEMS).swapaxes(1, 2)
     mixed = [
@@ -45,8 +45,8 @@ def test_drawn_functions_are_separable_or_not(kind, separable):
 
 @pytest.mark.parametrize("num_contexts", [2, 3, 4, 5, 6])
 def test_one_speed_for_all_weights_leaves_no_race(num_contexts):
-    flow = people_race.equal_speeds(num_contexts, np.sign)
-    np.testing.assert_allclose(flow, people_race.no_race(num_contexts), atol=2e-3)
+    flow = people_race.shares_at_equal_speeds(num_contexts, np.sign)
+    np.testing.assert_allclose(flow, people_race.shares_without_race(num_contexts), atol=2e-3)
 
 
 def polar(speed: float) -> optax.GradientTransformation:
@@ -68,11 +68,13 @@ def polar(speed: float) -> optax.GradientTransformation:
 
 
 def test_one_speed_for_all_directions_has_the_shares_of_its_flow():
-    task, network, learned = people_race.setting(3, 20)
+    task, network, learned = people_race.race_setting(3, 20)
     weights = network.init(jax.random.key(0), 1e-6)
     run = md.train(network, weights, task, None, 400, optimiser=polar(2e-3), observe=learned)
-    shares = people_race.at_half(np.asarray(run.observed), network.sizes, 3)
-    np.testing.assert_allclose(shares, people_race.equal_speeds(3, people_race.unit), atol=0.03)
+    shares = people_race.shares_at_half(np.asarray(run.observed), network.sizes, 3)
+    np.testing.assert_allclose(
+        shares, people_race.shares_at_equal_speeds(3, people_race.unit_rows), atol=0.03
+    )
 
 
 @pytest.mark.parametrize(

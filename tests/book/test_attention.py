@@ -20,7 +20,7 @@ def as_for_readers():
 def race():
     """A race of attention and look-up table: network, sequences, and weights of order one."""
     model = attention.network(8, 8, 32)
-    sequences = attention_race.draw(8, 32, 8, 2, 0)
+    sequences = attention_race.draw_sequences(8, 32, 8, 2, 0)
     return model, sequences, model.init(jax.random.key(0), 1.0)
 
 
@@ -46,8 +46,8 @@ def test_attention_is_the_sum_of_its_blocks_and_the_linear_network_is_the_first(
     model, sequences, weights = race
     inputs = sequences.task(0.4).inputs[:, :200]
     a, b, c, d = blocks(model, weights, inputs)
-    features = attention.cubic(model, inputs)
-    first, second = attention.linear_twin(weights)
+    features = attention.cubic_features(model, inputs)
+    first, second = attention.block_a_weights(weights)
     near = {"rtol": 0, "atol": 1e-10}
     np.testing.assert_allclose(model.in_context(weights, inputs)[0], a + b + c + d, **near)
     np.testing.assert_allclose((second @ first @ features)[0], a, **near)
@@ -70,8 +70,8 @@ def test_experiments_train_attention_on_tokens(race, monkeypatch):
 
     monkeypatch.setattr(training, "train", noted)
     monkeypatch.setattr(attention, "STEPS", 16)
-    attention_race.raced(model, sequences, 0.4, 0, 0.1)
-    attention.attend("white", 1e-3, 0)
+    attention_race.predict_race(model, sequences, 0.4, 0, 0.1)
+    attention.train_attention("white", 1e-3, 0)
     of_attention = [run for run in seen if isinstance(run[0], attention.Attention)]
     (raced, rows, samples), (attending, tokens, _) = of_attention
     assert (raced, rows) == (model, 8 * 9 + 8 + 32) and samples > 1900
@@ -80,7 +80,7 @@ def test_experiments_train_attention_on_tokens(race, monkeypatch):
 
 def test_classes_are_as_the_formula_assumes():
     """Unit vectors with Σ y x = 0, B copies of the query's class, labels drawn anew at rate p."""
-    sequences = attention_race.draw(8, 32, 8, 2, 3)
+    sequences = attention_race.draw_sequences(8, 32, 8, 2, 3)
     np.testing.assert_allclose(np.linalg.norm(sequences.vectors, axis=0), 1)
     np.testing.assert_allclose(sequences.vectors @ sequences.labels, 0, atol=1e-3)
     tokens, query = sequences.chosen[:-1], sequences.chosen[-1]
@@ -88,7 +88,11 @@ def test_classes_are_as_the_formula_assumes():
     assert np.mean(sequences.chance < 0.4) == pytest.approx(0.4, abs=1e-3)
     model = attention.network(8, 8, 32)
     leads = [
-        np.subtract(*attention_race.rates(model, attention_race.moments(model, sequences.task(p))))
+        np.subtract(
+            *attention_race.pathway_rates(
+                model, attention_race.condense_to_moments(model, sequences.task(p))
+            )
+        )
         for p in (0.2, 0.4, 0.6)
     ]
     assert all(before < after for before, after in pairwise(leads))
@@ -98,10 +102,15 @@ def test_classes_are_as_the_formula_assumes():
 def test_other_tokens_speak_against_kept_labels():
     """s_C = [B/N − (1 − p)(1 − B/N)/(K − 1)]‖Σ_x‖, measured; equal to s_W at p*."""
     D, K, N, B = 8, 32, 8, 2
-    sequences, model = attention_race.draw(D, K, N, B, 1), attention.network(D, N, K)
+    sequences, model = attention_race.draw_sequences(D, K, N, B, 1), attention.network(D, N, K)
     covariance = np.linalg.norm(sequences.vectors @ sequences.vectors.T) / K
-    rate, _ = attention_race.rates(model, attention_race.moments(model, sequences.task(0.0)))
+    rate, _ = attention_race.pathway_rates(
+        model, attention_race.condense_to_moments(model, sequences.task(0.0))
+    )
     assert rate / covariance == pytest.approx(B / N - (1 - B / N) / (K - 1), rel=0.01)
-    p, expected = attention_race.formula(D, K, N, B), np.sqrt(1 / D + 1 / K - 1 / (K * D))
+    p, expected = (
+        attention_race.predicted_tie_probability(D, K, N, B),
+        np.sqrt(1 / D + 1 / K - 1 / (K * D)),
+    )
     in_context = (B / N - (1 - p) * (1 - B / N) / (K - 1)) * expected
     assert in_context == pytest.approx((1 - p) / np.sqrt(K), rel=1e-12)

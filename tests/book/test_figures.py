@@ -47,7 +47,7 @@ def test_the_reduction_is_that_of_the_package():
         rate * np.arange(50),
         learning_rate=rate,
     )
-    ours = routes.reduction([scale] * 3, 3, 2, rate, 50)
+    ours = routes.reduced_race([scale] * 3, 3, 2, rate, 50)
     np.testing.assert_allclose(ours.losses, race.losses, rtol=1e-9)
     np.testing.assert_allclose(ours.values[:, 1].T, race.strengths["hidden 1", "hidden 2"])
 

@@ -410,10 +410,10 @@ def test_the_relu_network_follows_the_faster_gating(javascript):
 
 def test_routes_on_the_page(monkeypatch):
     """They are small; their errors, their frames, and what the chapter says of them."""
-    every_run = cache(routes.every_run)
-    monkeypatch.setattr(routes, "every_run", every_run)
+    train_all_routes = cache(routes.train_all_routes)
+    monkeypatch.setattr(routes, "train_all_routes", train_all_routes)
     with jax.numpy_rank_promotion("allow"):  # as for readers
-        runs, data = every_run(), figure_data.routes()
+        runs, data = train_all_routes(), figure_data.routes()
     assert len(interactive.place("routes", data).data) < 40_000
     right = {q: 0 for q in range(1, 8)}
     for (q, seed), run in runs.items():

@@ -221,17 +221,17 @@ def test_preferences_and_shares(call, name, contexts, items):
     found = call("preferences", given(task, contexts), weights, False)
     assert_allclose(found["pi"], expected, atol=1e-10)
     turned = call("preferences", given(task, contexts), weights, True)
-    first, second = letting_go.turned(weights, task, numbers, np.ones(HIDDEN, int))
+    first, second = letting_go.rotate_preferences(weights, task, numbers, np.ones(HIDDEN, int))
     assert_allclose(turned["weights"][0], first, atol=1e-10)
     assert_allclose(np.transpose(turned["weights"][1]), second, atol=1e-10)
     if name == "apart":
         assert_allclose(turned["pi"], np.roll(expected, 1, axis=1), atol=1e-10)
 
-    off, mass = letting_go.let_go(weights, task, contexts)
+    off, mass = letting_go.inactive_contexts(weights, task, contexts)
     census = call("census", given(task, contexts), weights)
     assert_array_equal(census["on"], ~off)
-    assert_allclose(census["share"], letting_go.shares(off, mass), atol=1e-10)
-    assert_allclose(census["right"], letting_go.recovered(expected, off, mass), atol=1e-10)
+    assert_allclose(census["share"], letting_go.share_by_context_count(off, mass), atol=1e-10)
+    assert_allclose(census["right"], letting_go.forecast_accuracy(expected, off, mass), atol=1e-10)
     fit = np.asarray(task.targets) @ np.linalg.pinv(task.inputs) @ np.asarray(task.inputs)
     left = np.sum((np.asarray(task.targets) - fit) ** 2) / 2 / task.num_samples
     assert_allclose(call("floor", given(task, contexts)), left, atol=1e-10)

@@ -17,6 +17,6 @@ def test_mnist_is_read_from_its_original_files(tmp_path, monkeypatch):
         write(tmp_path / f"{part}-images-idx3-ubyte", pixels[chosen])
         write(tmp_path / f"{part}-labels-idx1-ubyte", np.array([7, 0, 1])[chosen])
     monkeypatch.setenv("MNIST", str(tmp_path))
-    found = pictures.mnist()
+    found = pictures.load_mnist()
     np.testing.assert_allclose(found.inputs.T.reshape(3, 28, 28), pixels / 255, rtol=1e-14)
     assert found.targets.T.tolist() == np.eye(10)[[7, 0, 1]].tolist()

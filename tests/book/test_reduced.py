@@ -7,7 +7,7 @@ import pytest
 
 from mdsgdln import deviation, networks, tasks, training
 from mdsgdln_book.experiments import digit_routes
-from mdsgdln_book.experiments.reduced import in_span, reduced
+from mdsgdln_book.experiments.reduced import project_targets, reduce_network
 
 TASK = tasks.contextual(2, 4)
 SCALE, RATE, STEPS = 1e-4, 0.08, 800
@@ -24,7 +24,7 @@ SCALE, RATE, STEPS = 1e-4, 0.08, 800
 def test_what_is_reduced_has_the_loss_of_the_whole(network):
     weights = network.init(jax.random.key(0), SCALE)
     whole = training.train(network, weights, TASK, RATE, STEPS).losses
-    smaller = reduced(network, weights, TASK)
+    smaller = reduce_network(network, weights, TASK)
     assert len(smaller[2].targets) < len(TASK.targets)
     losses = training.train(*smaller, RATE, STEPS).losses
     assert losses[-1] < 0.5 * losses[0]
@@ -38,19 +38,19 @@ def test_the_slope_of_routes_is_that_of_automatic_differentiation():
     mask = jnp.array([[1.0, 1, 0], [0, 1, 1], [0, 0, 1]])
 
     def loss(weights):
-        maps = digit_routes.routes(weights)
+        maps = digit_routes.route_maps(weights)
         each = jnp.sum((variances * maps / 2 - drive) * maps, axis=(2, 3))
         return jnp.sum(mask * each) / 3
 
     with jax.numpy_rank_promotion("allow"):  # as for readers
         value, gradient = jax.value_and_grad(loss)(weights)
-        found, slope = digit_routes.slope(weights, variances, drive, mask)
+        found, slope = digit_routes.loss_and_gradient(weights, variances, drive, mask)
     np.testing.assert_allclose(found, value, rtol=1e-10)
     for name, expected in gradient.items():
         np.testing.assert_allclose(slope[name], expected, atol=1e-10 * jnp.abs(expected).max())
 
 
 def test_coordinates_of_targets_keep_their_inner_products():
-    targets = np.asarray(in_span(TASK).targets)
+    targets = np.asarray(project_targets(TASK).targets)
     assert len(targets) == np.linalg.matrix_rank(TASK.targets)
     np.testing.assert_allclose(targets.T @ targets, TASK.targets.T @ TASK.targets, atol=1e-12)

@@ -25,20 +25,14 @@ from mdsgdln_book import sweeps
 TESTS = Path(__file__).parent
 
 
-def run_process(part, path, *flags):
-    """Start a part of ``sweep_process.py``, in single precision and with JAX's defaults."""
+def run_process(path, *flags):
+    """Return what ``sweep_process.py`` prints, in single precision and with JAX's defaults."""
     paths = os.pathsep.join([str(TESTS), str(TESTS.parents[1])])
     environment = os.environ | {"PYTHONPATH": paths, "XLA_FLAGS": " ".join(flags)}
-    command = [sys.executable, str(TESTS / "sweep_process.py"), part, str(path)]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE)
-
-
-def answer(process):
-    """Return what a process has printed, once it has ended well."""
-    with process:
-        output = process.communicate()[0]
-    assert process.returncode == 0
-    return json.loads(output.splitlines()[-1])
+    environment |= {"JAX_PLATFORMS": "cpu"}
+    command = [sys.executable, str(TESTS / "sweep_process.py"), str(path)]
+    process = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 def run(experiment, settings, path=None, **options):
@@ -180,25 +174,6 @@ def test_a_second_writer_is_refused_where_the_platform_can_tell(tmp_path, monkey
     assert run(numbers, SETTINGS[:2], tmp_path / "other").failed.tolist() == ["", ""]
 
 
-def test_any_callable_runs_in_processes():
-    factor = jnp.array(3.0)
-
-    def closure(seed):
-        return {"value": factor * seed}
-
-    def scaled(seed, by):
-        return {"value": by * seed}
-
-    class Callable:
-        def __call__(self, seed):
-            return closure(seed)
-
-    functions = [closure, partial(scaled, by=3.0), jax.jit(closure), Callable()]
-    settings = sweeps.grid(which=range(len(functions)), seed=[2])
-    each = run(lambda which, seed: functions[which](seed), settings, n_jobs=2)
-    assert each.value.tolist() == [6.0] * len(functions)
-
-
 def test_processes_have_the_code_of_now(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     module = tmp_path / "edited_experiment.py"
@@ -246,9 +221,14 @@ def test_a_process_has_one_thread_of_xla_and_one_of_blas(monkeypatch):
     assert os.getpid() not in table.pid.tolist()
 
 
-def test_precision_is_the_same_everywhere_and_a_killed_worker_loses_nothing(tmp_path):
-    """Functions of ``__main__``; double precision is switched on while the program runs."""
-    assert answer(run_process("everywhere", tmp_path / "file")) == {
+def test_precision_devices_and_a_killed_worker(tmp_path):
+    """In one process of four devices, with functions of ``__main__``.
+
+    Precision is the same everywhere, also where it is switched while the program runs; a killed
+    worker of a cluster loses nothing; seeds at once give the numbers of runs alone.
+    """
+    answer = run_process(tmp_path / "file", "--xla_force_host_platform_device_count=4")
+    assert answer == {
         "single": [32, 32],
         "within": [64, 64],
         "cluster, single": [32, 32],
@@ -257,14 +237,9 @@ def test_precision_is_the_same_everywhere_and_a_killed_worker_loses_nothing(tmp_
         "cluster": True,
         "killed": True,
         "rows": len(SETTINGS),
+        "devices": [4, 4],
     }
-
-
-def test_seeds_at_once_on_four_devices_give_the_numbers_of_runs_alone(tmp_path, monkeypatch):
-    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
-    process = run_process("devices", tmp_path / "file", "--xla_force_host_platform_device_count=4")
-    assert answer(process) == [4, 4]
-    found = pd.read_json(tmp_path / "file", orient="split", precise_float=True)
+    found = pd.read_json(tmp_path / "file.seeds", orient="split", precise_float=True)
     alone = run(experiment, sweeps.grid(seed=range(13)))
     assert found.columns.tolist() == alone.columns.tolist() and found.seed.equals(alone.seed)
     for name in ("losses", "strength"):

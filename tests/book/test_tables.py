@@ -18,7 +18,18 @@ from mdsgdln_book import sweeps, tables
 from mdsgdln_book.tables import Table
 
 AVAILABLE = {name: table for name, table in tables.every().items() if table.available()}
-REPEATED = [(name, number) for name, table in AVAILABLE.items() for number in table.repeated]
+# Rows of more than 2.5 CPU seconds whose code other rows run, too, or the chapter itself.
+DEAR = {
+    *("assumptions_sgd", "attention_after", "context_candidates", "depth_reuse", "digit_routes"),
+    *("exact_freezing", "finding_elbow", "letting_go_further", "no_common_block", "people_digits"),
+    *("published_gates", "race_or_lazy", "real_data", "real_data_neurons", "relu_curve", "sharing"),
+    *("sliding_law", "three_values"),
+}
+REPEATED = [
+    pytest.param(name, number, marks=[pytest.mark.nightly] if name in DEAR else [])
+    for name, table in AVAILABLE.items()
+    for number in table.repeated
+]
 NEARLY = 0.005  # of the largest entry of a result: so far other processors may differ
 
 

@@ -11,7 +11,7 @@ from mdsgdln_book.experiments import two_hidden, two_hidden_staged
 @pytest.fixture(scope="module")
 def parts():
     """The network, weights that are not small, and the task of trees."""
-    network, scale, _ = two_hidden_staged.modular()
+    network, scale, _ = two_hidden_staged.modular_network()
     weights = network.init(jax.random.key(0), {edge: 0.05 for edge in scale})
     return network, weights, two_hidden.TASKS["trees"]
 

@@ -8,7 +8,6 @@ from scipy.integrate import quad
 
 from mdsgdln import networks, statistics, tasks, theory, training
 from mdsgdln_book import dynamics
-from mdsgdln_book.dynamics import waiting
 
 TWO = tasks.semantic("tree", 2)  # two modes
 
@@ -53,13 +52,6 @@ def test_layers_in_reverse_wait_alike():
     there = dynamics.drop_times(one_mode(), (1, 60, 90, 200, 1), (1e-3, 2e-3, 3e-3, 4e-3))
     back = dynamics.drop_times(one_mode(), (1, 200, 90, 60, 1), (4e-3, 3e-3, 2e-3, 1e-3))
     assert there == pytest.approx(back, rel=1e-6)
-
-
-def test_longer_words_change_nothing(monkeypatch):
-    sizes = (2, 60, 200, 60, 3)
-    expected = dynamics.drop_times(TWO, sizes, 5e-3)
-    monkeypatch.setattr(waiting, "WORDS", waiting.WORDS + 3)
-    assert dynamics.drop_times(TWO, sizes, 5e-3) == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("widths", [(200,), (60, 200), (100, 100, 100)])

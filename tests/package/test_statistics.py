@@ -52,7 +52,7 @@ def test_alignment_does_not_depend_on_the_basis_of_equal_modes():
 
 def test_no_linear_map_learns_of_the_residual():
     task = tasks.contextual(3, structures=["tree", "ring", "cross"])  # Σ^x has no inverse
-    left = linear_maps.residual(task)
+    left = linear_maps.linear_residual(task)
     equal(left.inputs, task.inputs)
     close(left.targets @ left.inputs.T, 0, atol=1e-12)
     learned = np.asarray(task.targets - left.targets)

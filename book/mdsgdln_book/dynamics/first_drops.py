@@ -30,7 +30,7 @@ def first_drop(
         num_hidden: H, neurons of the hidden layer.
         scale: σ of both layers, standard deviation of the initial weights; one number.
         amount: how much the loss falls, on the scale of MHS Eq. 2. If not given, s²/(4d) of the
-            basin with the earliest T½: half of what it explains alone.
+            basin with the earliest T½: half of the loss that it explains alone.
 
     Raises:
         ValueError: no basin with a mass, or a loss that does not fall that far in these directions.
@@ -57,14 +57,13 @@ def first_drop(
     if any(0 < (fast.rate - b.rate) * time < 1 for fast in known for b in basins):
         warnings.warn(
             "first_drop: isolated samples are nearly as fast as each other, and until then neurons "
-            "that are on for several serve them all: the time may be off by some ten per cent",
+            "active for several of them learn them all: the time may be off by some ten per cent",
             stacklevel=2,
         )
     return time
 
 
 def _time_of_drop(basins: Sequence[Basin], s, starts, amount: float) -> float:
-    """Integrate the race until the loss has fallen by an amount."""
     from scipy.integrate import solve_ivp  # here, as its import takes a while
 
     answers, activity = (

@@ -23,7 +23,7 @@ from jaxtyping import ArrayLike, Bool, Float, Int
 from scipy.linalg import null_space, orth
 
 from mdsgdln.tasks import Task
-from mdsgdln_book.dynamics.relu_neurons import FLAT, patterns
+from mdsgdln_book.dynamics.relu_neurons import FLAT, gate_patterns
 
 SAME = 1e-7  # singular values this close, relative to the largest, are equal
 BOUNDARY = 1e-6  # |wᵀx| ≤ this ‖w‖‖x‖: the sample counts as on the boundary
@@ -55,7 +55,7 @@ class Candidate(NamedTuple):
 def drive(
     task: Task, input_weights: ArrayLike, residual: ArrayLike | None = None
 ) -> Float[np.ndarray, " n"]:
-    """Return f = ‖R relu(Xᵀw)‖ / (P‖w‖) of several neurons: twice the largest utility over u.
+    """Return the drive ‖R relu(Xᵀw)‖ / (P‖w‖) of neurons: twice their largest utility over u.
 
     Args:
         task: with inputs X.
@@ -65,7 +65,7 @@ def drive(
     Raises:
         ValueError: a wrong shape, a non-finite entry or a neuron without weights.
     """
-    inputs, residual = data_of(task, residual)
+    inputs, residual = checked_data(task, residual)
     w = np.asarray(input_weights, float)
     lengths = np.linalg.norm(np.asarray(w, float), axis=1, keepdims=True)
     if not lengths.all():
@@ -74,7 +74,7 @@ def drive(
 
 
 def candidates(task: Task, residual: ArrayLike | None = None) -> list[Candidate]:
-    """Return all faces with a fastest direction of their own, the fastest first: the *winner*.
+    """Return all faces that contain their own fastest direction, the fastest first.
 
     A local maximum whose top space has one dimension is among those with climb 0. Inputs that are
     dependent before rounding to single precision may count as independent.
@@ -86,22 +86,22 @@ def candidates(task: Task, residual: ArrayLike | None = None) -> list[Candidate]
     Raises:
         ValueError: a wrong shape, or too many samples.
     """
-    inputs, residual = data_of(task, residual)
+    inputs, residual = checked_data(task, residual)
     if inputs.shape[1] > MOST_SAMPLES:
         raise ValueError(f"task: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
     found = []
-    for face in faces_of(inputs):
+    for face in list_faces(inputs):
         top = top_space(inputs, residual, face)
         if top is None:
             continue
         w = _inside(inputs, face, top)
         if w is not None:
-            rate, slope = float(drive_of(inputs, residual, w)), steepest(inputs, residual, w)
+            rate, slope = float(drive_of(inputs, residual, w)), steepest_slope(inputs, residual, w)
             found.append(Candidate(face > 0, face == 0, rate, top.shape[1], slope, w))
     return sorted(found, key=lambda candidate: -candidate.rate)
 
 
-def faces_of(inputs: Float[np.ndarray, "N_in P"]) -> Int[np.ndarray, "F P"]:
+def list_faces(inputs: Float[np.ndarray, "N_in P"]) -> Int[np.ndarray, "F P"]:
     """Return every face of the weights of a ReLU neuron without a bias.
 
     A row for each, an entry for each sample: 1 on, −1 off, 0 on the boundary. A face of one
@@ -125,7 +125,6 @@ def faces_of(inputs: Float[np.ndarray, "N_in P"]) -> Int[np.ndarray, "F P"]:
 
 
 def _lines(vectors: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "rays k"]:
-    """Return the signs of vectors along all lines that they cut out of their span, both ways."""
     inside = orth(vectors, FLAT).T @ vectors
     signs = set()
     for chosen in combinations(inside.T, len(inside) - 1):
@@ -165,7 +164,9 @@ def _inside(inputs, face, top) -> Float[np.ndarray, " N_in"] | None:
         )
         w = top @ program.x[:-1] if program.status == 0 else np.zeros(len(top))
         tries = [w / np.linalg.norm(w)] if w.any() else []
-    return next((w for w in tries if np.array_equal(patterns(w, inputs, BOUNDARY), face)), None)
+    return next(
+        (w for w in tries if np.array_equal(gate_patterns(w, inputs, BOUNDARY), face)), None
+    )
 
 
 def drive_of(inputs, residual, w):
@@ -174,10 +175,10 @@ def drive_of(inputs, residual, w):
     return np.linalg.norm(answers, axis=-1) / inputs.shape[1]
 
 
-def steepest(
+def steepest_slope(
     inputs, residual, w: Float[np.ndarray, " N_in"], off: Bool[np.ndarray, " P"] | bool = False
 ) -> float:
-    """Return the largest slope of the drive at one w of length 1, NaN for too many to try.
+    """Return the largest directional derivative of the drive at a unit vector w, or NaN.
 
     max over ‖δ‖ ≤ 1 of cᵀδ + Σ_{i∈B} β_i relu(x_iᵀδ), which is the largest distance over sets A
     from c + Σ_{i∈A} β_i x_i to {Σ θ_i |β_i| x_i, 0 ≤ θ_i ≤ 1}, A among samples with β_i > 0 and θ
@@ -186,7 +187,7 @@ def steepest(
     from scipy.optimize import lsq_linear  # here, as its import takes a while
 
     num_samples = inputs.shape[1]
-    face = patterns(w, inputs, BOUNDARY)
+    face = gate_patterns(w, inputs, BOUNDARY)
     on, boundary = face > 0, face == 0
     answer = residual @ (on * (w @ inputs)) / num_samples
     s = np.linalg.norm(answer)
@@ -210,7 +211,7 @@ def steepest(
     return largest
 
 
-def data_of(
+def checked_data(
     task: Task, residual: ArrayLike | None
 ) -> tuple[Float[np.ndarray, "N_in P"], Float[np.ndarray, "N_out P"]]:
     """Return X and R in double precision, or raise ``ValueError``."""

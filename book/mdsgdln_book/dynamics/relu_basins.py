@@ -17,8 +17,8 @@ from scipy.linalg import orth
 from scipy.sparse.csgraph import connected_components
 
 from mdsgdln.tasks import Task
-from mdsgdln_book.dynamics.maxima import BOUNDARY, data_of, drive_of, steepest, top_space
-from mdsgdln_book.dynamics.relu_neurons import FLAT, heun, patterns, velocity
+from mdsgdln_book.dynamics.maxima import BOUNDARY, checked_data, drive_of, steepest_slope, top_space
+from mdsgdln_book.dynamics.relu_neurons import FLAT, gate_patterns, heun_step, velocity
 
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
 # Change of ln growth from round to round, over this growth; share of neurons that may have more.
@@ -71,11 +71,11 @@ class Basin(NamedTuple):
 def basins(
     task: Task, residual: ArrayLike | None = None, *, key: Array, num_neurons: int = 4096
 ) -> list[Basin]:
-    """Return where the neurons of a small ReLU network with one hidden layer go, fastest first.
+    """Return the directions that neurons of a small ReLU network turn to, the fastest first.
 
     Random neurons are followed; their last direction is replaced by the top vector of its face.
     The relative sampling error of a mass is about 2/√neurons; a basin that none finds is left out.
-    That of a sample that is orthogonal to all others, in inputs and residual, is known.
+    The basin of a sample that is orthogonal to all others, in inputs and residual, is known.
 
     Args:
         task: with inputs X; a bias is a row of ones.
@@ -87,7 +87,7 @@ def basins(
         ValueError: a wrong shape, a bad key, a residual that drives no neuron, or so few neurons
             that all of them die.
     """
-    inputs, residual = data_of(task, residual)
+    inputs, residual = checked_data(task, residual)
     acts = _not_zero(inputs) & _not_zero(residual)  # the other samples push no neuron
     if not acts.any():
         raise ValueError("residual: expected one that drives some neuron, got zeros")
@@ -149,7 +149,7 @@ def _flow(z: Array, inputs: Array, residual: Array) -> tuple:
         most = largest(z)
         # A strong sample may turn on at the end of the step.
         size = size / jnp.maximum(most, largest(z + size / most * flow(z)))
-        new = heun(flow, z, size)
+        new = heun_step(flow, z, size)
         stretch = jnp.linalg.norm(new, axis=1, keepdims=True)
         return (new / stretch, growth + jnp.log(stretch), time + size), None
 
@@ -173,7 +173,6 @@ def _flow(z: Array, inputs: Array, residual: Array) -> tuple:
 
 
 def _largest_rate(on, inputs, residual) -> Float[Array, "N 1"]:
-    """Return a bound of the rates of neurons that are on for some samples; X and R have norm 1."""
     sizes = jnp.linalg.norm(inputs, axis=0) * jnp.linalg.norm(residual, axis=0)
     bound = jnp.minimum(on @ sizes, 1.0)
     return jnp.where(bound > 0, bound, 1.0)[:, None]
@@ -194,7 +193,7 @@ def _settled(inputs, residual, w: Float[np.ndarray, "N n"], rounding: float) -> 
     tops, flat, settled = np.zeros_like(w), np.ones(len(w), int), np.zeros(len(w), bool)
     for near in NEAR:
         left_over = np.flatnonzero(~settled)
-        around = patterns(w[left_over], inputs, near)
+        around = gate_patterns(w[left_over], inputs, near)
         faces, which = np.unique(around, axis=0, return_inverse=True)
         for number in range(len(faces)):
             members = left_over[which.ravel() == number]
@@ -222,17 +221,19 @@ def _top(inputs, residual, w, near: float, rounding: float) -> tuple[np.ndarray,
     changes. None if w is dead, if this goes in circles, or if it is no maximum, parked samples left
     off.
     """
-    face = first = patterns(w, inputs, near)
-    parked = patterns(w, inputs, rounding) < 1
+    face = first = gate_patterns(w, inputs, near)
+    parked = gate_patterns(w, inputs, rounding) < 1
     for _ in range(MOST_FACES):
         top = top_space(inputs, residual, face)
         if top is None or not (top.T @ w).any():
             return None
         w = top @ (top.T @ w)
         w = w / np.linalg.norm(w)
-        before, face = face, patterns(w, inputs, BOUNDARY)
+        before, face = face, gate_patterns(w, inputs, BOUNDARY)
         if np.array_equal(face, before):
-            rises = steepest(inputs, residual, w, parked) > 1e-6 * drive_of(inputs, residual, w)
+            rises = steepest_slope(inputs, residual, w, parked) > 1e-6 * drive_of(
+                inputs, residual, w
+            )
             least = SAME_FACE if np.array_equal(face > 0, first > 0) else CLOSE
             return None if rises else (w, top.shape[1], least)
     return None
@@ -242,9 +243,11 @@ def _groups(inputs, residual, tops, flat, settled) -> tuple[Int[np.ndarray, " N"
     """Return the basin of each neuron, −1 if there is none, and the flatness of every basin.
 
     Neurons of one gate and boundary are in one basin. A flat maximum may reach over several faces:
-    those of one rate, none of which is on where another is off.
+    all faces of one rate, none of which is on where another is off.
     """
-    faces, which = np.unique(patterns(tops[settled], inputs, BOUNDARY), axis=0, return_inverse=True)
+    faces, which = np.unique(
+        gate_patterns(tops[settled], inputs, BOUNDARY), axis=0, return_inverse=True
+    )
     members = which.ravel() == np.arange(len(faces))[:, None]
     flatness = np.max(members * flat[settled], axis=1, initial=1)
     rate = members @ drive_of(inputs, residual, tops[settled]) / members.sum(axis=1)
@@ -258,7 +261,6 @@ def _groups(inputs, residual, tops, flat, settled) -> tuple[Int[np.ndarray, " N"
 
 
 def _not_zero(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
-    """Return which columns are not zero, up to rounding of the largest."""
     lengths = np.linalg.norm(vectors, axis=0)
     return lengths > FLAT * lengths.max()
 
@@ -273,7 +275,7 @@ def _along(ahead: Float[np.ndarray, "N k"], state: tuple) -> tuple:
 def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> Basin:
     """Return the basin of a direction and of the c²/2 of all neurons, 0 for those of others."""
     num_samples = inputs.shape[1]
-    face = patterns(direction, inputs, BOUNDARY)
+    face = gate_patterns(direction, inputs, BOUNDARY)
     activity = np.where(face > 0, direction @ inputs, 0)
     answer = residual @ activity / num_samples
     rate = float(np.linalg.norm(answer))
@@ -285,7 +287,7 @@ def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> 
         mass=float(weight.mean()),
         share=float(share),
         mass_error=float(weight.std() / np.sqrt(len(weight))),
-        climb=steepest(inputs, residual, direction),
+        climb=steepest_slope(inputs, residual, direction),
         flatness=flatness,
         input_weights=direction,
         output_weights=answer / rate,
@@ -294,7 +296,6 @@ def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> 
 
 
 def _closed(inputs, residual, found: list[Basin]) -> list[Basin]:
-    """Return the basins, with known masses for isolated samples that are faster than all else."""
     alone = _isolated(inputs) & _isolated(residual)
     share = 1.0  # of the neurons that no faster one takes
     for index, basin in enumerate(found):
@@ -308,7 +309,6 @@ def _closed(inputs, residual, found: list[Basin]) -> list[Basin]:
 
 
 def _isolated(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
-    """Return which columns are orthogonal to all others."""
     lengths = np.linalg.norm(vectors, axis=0)
     unit = vectors / np.where(lengths > 0, lengths, 1)
     return np.sum(np.abs(unit.T @ unit) > FLAT, axis=0) <= 1
@@ -330,7 +330,6 @@ def _explain_death(inputs, residual, drawn: Float[np.ndarray, "N N_in"]) -> None
 
 
 def _warn_of_lost(w, u, inputs, residual, group) -> None:
-    """Warn if neurons that grow have not come near a maximum."""
     activity = np.maximum(w @ inputs, 0)
     most = np.asarray(_largest_rate(activity > 0, inputs, residual))[:, 0]
     # dead ones flicker at 1e-4

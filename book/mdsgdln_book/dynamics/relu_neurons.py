@@ -36,13 +36,13 @@ def residual_of(
     inputs: Float[Array | np.ndarray, "n P"],
     targets: Float[Array | np.ndarray, "m P"],
 ) -> Float[Array, "m P"]:
-    """Return what all neurons together do not explain, Y − Σ v relu(wᵀX)."""
+    """Return the residual Y − Σ v relu(wᵀX) of all neurons together."""
     w, v = jnp.split(z, [len(inputs)], axis=1)
     return jnp.subtract(targets, v.T @ jnp.maximum(w @ inputs, 0))
 
 
-def heun(flow: Callable[[PyTree], PyTree], state: PyTree, step: float) -> PyTree:
-    """Return a state after a step of Heun's rule: who crosses is pushed from both sides."""
+def heun_step(flow: Callable[[PyTree], PyTree], state: PyTree, step: float) -> PyTree:
+    """Take one step of Heun's rule, which averages the gradients on both sides of a boundary."""
     first = flow(state)
     second = flow(jax.tree.map(lambda z, slope: z + step * slope, state, first))
     return jax.tree.map(lambda z, a, b: z + step / 2 * (a + b), state, first, second)
@@ -56,7 +56,7 @@ def descend(
     step: float,
     num_steps: int,
 ) -> tuple[Float[Array, "N k"], Float[Array, " num_steps"]]:
-    """Follow the gradient flow of a network; return its neurons then, and losses before steps."""
+    """Follow the gradient flow of a network; return its final neurons and the loss at each step."""
     num_samples = inputs.shape[1]
 
     def flow(z):
@@ -64,12 +64,12 @@ def descend(
 
     def one_step(z, _):
         loss = jnp.sum(residual_of(z, inputs, targets) ** 2) / (2 * num_samples)
-        return heun(flow, z, step), loss
+        return heun_step(flow, z, step), loss
 
     return jax.lax.scan(one_step, jnp.asarray(z), None, num_steps)
 
 
-def patterns(
+def gate_patterns(
     w: Float[np.ndarray, "*N n"], inputs: Float[np.ndarray, "n P"], near: float = NEAR
 ) -> Int[np.ndarray, "*N P"]:
     """Return 1 where a sample is on, −1 where it is off, 0 where |wᵀx| ≤ near ‖w‖‖x‖."""

@@ -144,7 +144,6 @@ def relu_flow(
 
 
 def _resolving(first, second, inputs, targets) -> float:
-    """Return a step that resolves the flow."""
     with_data = jnp.linalg.norm(inputs, 2) / inputs.shape[1]
     curvature = jnp.linalg.norm(first, 2) ** 2 + jnp.linalg.norm(second, 2) ** 2
     early = with_data * jnp.linalg.norm(targets, 2)
@@ -153,7 +152,6 @@ def _resolving(first, second, inputs, targets) -> float:
 
 
 def _steps(times, longest: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sizes of all steps, and how many lie before each time."""
     spans = np.diff(times, prepend=0.0)
     numbers = np.ceil(spans / longest - 1e-6).astype(int).clip(min=0)
     numbers[spans > 0] = numbers[spans > 0].clip(min=1)
@@ -217,7 +215,6 @@ class _Seen:
 
 @jax.jit  # one program instead of thirty small ones
 def _begin(w, v, inputs, targets) -> _State:
-    """Return the state at the beginning."""
     activity, _, _, push = _forces(w, v, inputs, targets)
     states = _states(inputs, w, activity, push)
     solve = jnp.zeros((inputs.shape[1], *w.shape), w.dtype)
@@ -243,13 +240,11 @@ def _states(inputs, w, activity, push) -> Int8[Array, "P H"]:
 
 
 def _rounding(inputs, w) -> Float[Array, "P H"]:
-    """Return up to which size wᵀx is zero."""
     return 10 * tolerance(w.dtype) * lengths(inputs)[:, None] * lengths(w)[None]
 
 
 @jax.jit
 def _advance(state: _State, inputs, targets, sizes, number) -> tuple:
-    """Take some steps; return the state, and loss, states and residual of each step."""
     num_samples = inputs.shape[1]
     squares = jnp.sum(inputs**2, axis=0)[:, None]
 
@@ -292,7 +287,6 @@ def _advance(state: _State, inputs, targets, sizes, number) -> tuple:
 
 
 def _warn(flow: ReLUFlow, enough: float) -> None:
-    """Warn of a problem that was not solved, and of boundaries that repel."""
     if flow.residual > enough:
         warnings.warn(
             f"relu_flow: the box problem of a step was solved to {flow.residual:.1g} of ‖w‖, "

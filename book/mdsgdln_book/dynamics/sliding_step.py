@@ -140,7 +140,7 @@ def _solved(inputs, before, most, pushes):
 
 
 def _swept(inputs, before, most, pushes):
-    """Return what ``_solved`` does, from pushes within their bounds, by Gauss–Seidel sweeps."""
+    """Return the results of ``_solved`` by Gauss–Seidel sweeps from pushes within their bounds."""
 
     def one(i, both):
         w, pushes = both
@@ -162,7 +162,6 @@ def _swept(inputs, before, most, pushes):
 
 
 def _solver(inputs: Float[Array, "n P"], slide: Bool[Array, "P m"]) -> Float[Array, "P n m"]:
-    """Return L of some sets of sliding samples."""
     products, squares = inputs.T @ inputs, _squares(inputs)
     ridge = RIDGE * jnp.finfo(inputs.dtype).eps * squares
 

@@ -30,7 +30,7 @@ def measured_initial_strength(
 def balanced_weights(
     network: GatedNetwork | LinearNetwork, task: Task, scale: float | Mapping | Sequence
 ) -> Any:
-    """Return the effective initialisation: of random ones, what grows.
+    """Return the balanced part of random initial weights, the only part that grows.
 
     W₁ = Σ c_α v_αᵀ and W₂ = Σ u_α c_αᵀ for every pathway, u and v the modes of its effective
     dataset. Given weights have c_α = (W₁v_α + W₂ᵀu_α)/2; from σ alone, c_α are orthogonal with

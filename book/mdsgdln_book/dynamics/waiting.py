@@ -11,8 +11,9 @@ direction x↑ in the next layer, every y one y↓ in the layer before, all orth
 
     W_l x = σ_l √N_{l+1} x↑ (+ σ_l √N_l y where x = y↓),
 
-the transpose alike. The ends are σ₁√N₁ and σ_L√N_{L−1} times one more direction each. So a wide
-network waits as a small deterministic one does, whose layers hold the words up to some length.
+and the transpose in the same way. The ends are σ₁√N₁ and σ_L√N_{L−1} times one more direction each.
+So a wide network waits as a small deterministic one does, whose layers hold the words up to some
+length.
 """
 
 import warnings
@@ -34,7 +35,7 @@ FEW = {2: 12, 3: 25, 4: 50}  # neurons, by the number of matrices: below, modes 
 def drop_times(
     task: Task, sizes: Sequence[int], scale: float | Sequence[float]
 ) -> Float[np.ndarray, " modes"]:
-    """Return the expected half time of every mode of a wide linear network of random weights.
+    """Return the expected half-learning time of each mode of a wide random linear network.
 
     T_α is when u_αᵀWv_α, W the product of all layers, is s_α/(2d_α): the solution of
     dT = dτ/(s_α − d_α F(τ)) up to F = s_α/(2d_α), where F is that of the chain of words (see the
@@ -66,7 +67,7 @@ def drop_times(
     if min(widths) < len(found.singular_values):
         raise ValueError(
             f"sizes: expected a neuron per mode, {len(found.singular_values)}, in every hidden "
-            f"layer, got {min(widths)}: which modes such a network learns depends on the draw"
+            f"layer, got {min(widths)}: which modes it learns depends on the random seed"
         )
     _warn(found, widths, sigmas)
     times = []
@@ -84,7 +85,6 @@ def drop_times(
 
 
 def _warn(found, widths, sigmas) -> None:
-    """Warn of what puts times off by more than some per cent."""
     s = found.singular_values
     around = np.maximum(np.r_[0, widths], np.r_[widths, 0])  # larger hidden width at each matrix
     size = np.max(sigmas * np.sqrt(around))
@@ -98,7 +98,7 @@ def _warn(found, widths, sigmas) -> None:
         (min(widths) < few, f"a hidden layer has {min(widths)} neurons, expected at least {few}; "
          "fewer learn later than many, and differ more between draws"),
         (nearest < APART, f"modes {pair} and {pair + 1} differ by {nearest:.1%} in s, expected at "
-         f"least {APART:.0%}; which is learned first, and when, depends on the draw"),
+         f"least {APART:.0%}; which is learned first, and when, depends on the random seed"),
     ]  # fmt: skip
     if any(bad for bad, _ in broken):
         words = ". ".join(text for bad, text in broken if bad)

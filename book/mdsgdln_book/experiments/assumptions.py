@@ -17,15 +17,15 @@ HIDDEN, SCALE = 200, 1e-3
 LEARNED = 0.01  # a curve is compared until this share of the loss is left
 
 
-def correlated_inputs(norm: float, seed: int) -> np.ndarray:
-    """Return Σ^x = D + ε B with the given off-diagonal norm; ε follows from it."""
-    variances, off_diagonal = common_causes(0.2, seed)
+def correlated_covariance(norm: float, seed: int) -> np.ndarray:
+    """Return the covariance Σ^x = D + ε B whose off-diagonal norm is as given."""
+    variances, off_diagonal = covariance_of_common_causes(0.2, seed)
     ratio = np.linalg.norm(variances) / np.linalg.norm(off_diagonal)
     return variances + norm / np.sqrt(1 - norm**2) * ratio * off_diagonal
 
 
-def common_causes(spread: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return D and B: random variances, and what two random common causes of all of them add.
+def covariance_of_common_causes(spread: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return random variances D, and the covariances B that two random common causes add.
 
     D + ε B is the Σ^x of inputs that owe the share ε of their variances to the causes.
     """
@@ -36,14 +36,14 @@ def common_causes(spread: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.diag(variances), causes.T @ causes - np.diag(variances)
 
 
-def task_of(inputs: np.ndarray, strengths: np.ndarray = STRENGTHS) -> tasks.Task:
-    """Return a task with Σ^x = ``inputs`` and Σ^yx = S that a linear map solves completely."""
+def task_with_covariance(inputs: np.ndarray, strengths: np.ndarray = STRENGTHS) -> tasks.Task:
+    """Return a linearly solvable task with input covariance ``inputs`` and Σ^yx = S."""
     samples = np.sqrt(len(inputs)) * np.linalg.cholesky(inputs)
     return tasks.Task(samples, np.diag(strengths) @ np.linalg.solve(inputs, samples))
 
 
-def network_of(task: tasks.Task, hidden: int = HIDDEN) -> networks.LinearNetwork:
-    """Return the linear network with one hidden layer for a task."""
+def linear_network(task: tasks.Task, hidden: int = HIDDEN) -> networks.LinearNetwork:
+    """Return the linear network with one hidden layer that fits a task."""
     return networks.LinearNetwork((len(task.inputs), hidden, len(task.targets)))
 
 
@@ -59,19 +59,19 @@ def closed_form(task, times, start=None):
     return theory.mode_losses(task, modes, strengths)
 
 
-def deviation(curve, losses, floor=0.0):
-    """Return area between over area below, above ``floor``, until hardly any loss is left."""
+def relative_error_above_floor(curve, losses, floor=0.0):
+    """Return the relative L¹ error of a curve, after subtracting ``floor`` from the reference."""
     above = losses - floor
     kept = above > LEARNED * above[0]
     return jnp.sum(kept * jnp.abs(curve - losses)) / jnp.sum(kept * above)
 
 
-def run(task, seed: int, rate: float, num_steps: int, every: int = 5, scale=SCALE):
-    """Train a linear network from random weights; record its map W₂W₁ every few steps.
+def train_and_record(task, seed: int, rate: float, num_steps: int, every: int = 5, scale=SCALE):
+    """Train a linear network from random weights and record its map W₂W₁ every few steps.
 
     Returns the initial weights, the effective starts drawn with them, times, losses and maps.
     """
-    network = network_of(task)
+    network = linear_network(task)
     weights = network.init(jax.random.key(seed), scale)
     trained = training.train(
         network, weights, task, rate, num_steps, observe=network_map, every=every
@@ -86,8 +86,8 @@ def network_map(weights):
     return weights[1] @ weights[0]
 
 
-def alignment(maps, modes, index: int):
-    """Return how well W sends v_α to u_α and nothing else there, and how much, each (T,)."""
+def mode_alignment(maps, modes, index: int):
+    """Return the alignment of W with mode α and the strength of W along it, each of shape (T,)."""
     left, right = modes.left[:, [index]], modes.right[:, [index]]
     return linear_maps.alignment(maps, left, right), (left.T @ maps @ right)[:, 0, 0]
 
@@ -95,58 +95,58 @@ def alignment(maps, modes, index: int):
 # Experiments -------------------------------------------------------------------------------------
 
 
-def correlated(variances: str, strength: float, seed: int) -> dict:
-    """Train on inputs that are correlated between modes; say how Eq. 7 and the free reduction do.
+def correlated_inputs_experiment(variances: str, strength: float, seed: int) -> dict:
+    """Train on correlated inputs; return the errors of Eq. 7 and of the reduced network.
 
     With "nearly equal" variances ``strength`` is the off-diagonal norm. "unequal" ones owe this
     share of themselves to two common causes.
     """
     if variances == "unequal":
-        diagonal, off_diagonal = common_causes(0.7, seed)
+        diagonal, off_diagonal = covariance_of_common_causes(0.7, seed)
         inputs, rate, num_steps = diagonal + strength * off_diagonal, 0.002, 15_000
     else:
-        inputs, rate, num_steps = correlated_inputs(strength, seed), 0.01, 6000
-    task, every = task_of(inputs), 2
-    _, start, times, losses, maps = run(task, seed, rate, num_steps, every)
-    network, modes = network_of(task), statistics.modes(task)
+        inputs, rate, num_steps = correlated_covariance(strength, seed), 0.01, 6000
+    task, every = task_with_covariance(inputs), 2
+    _, start, times, losses, maps = train_and_record(task, seed, rate, num_steps, every)
+    network, modes = linear_network(task), statistics.modes(task)
     s, d = modes.singular_values, modes.input_variances
-    _, grown = alignment(maps, modes, 0)
+    _, grown = mode_alignment(maps, modes, 0)
     tenth = jnp.argmax(grown >= 0.1 * s[0] / d[0])
     expected = jnp.log((s[0] / (d[0] * start[0]) - 1) / 9) / (2 * s[0])
     balanced = dynamics.balanced_weights(network, task, SCALE)
     free = theory.predict(network, balanced, task, rate, len(times)).losses
     return {
-        "closed": deviation(closed_form(task, times), losses),
-        "free": deviation(free, losses),
+        "closed": relative_error_above_floor(closed_form(task, times), losses),
+        "free": relative_error_above_floor(free, losses),
         "end": (losses[0] - jnp.sum(s**2 / d) / 2) / losses[0],  # where Eq. 7 ends
         "tenth": times[tenth * every] / expected,
         "coupling": modes.coupling,
     }
 
 
-def large_starts(layers: str, size: float, seed: int) -> dict:
-    """Train on whitened inputs from Hσ² = ``size`` in the "first" layer, or in "both"."""
-    task, rate = task_of(np.eye(len(STRENGTHS))), 0.005
+def large_initialisation_experiment(layers: str, size: float, seed: int) -> dict:
+    """Train on whitened inputs from large weights, with Hσ² = ``size`` in one or both layers."""
+    task, rate = task_with_covariance(np.eye(len(STRENGTHS))), 0.005
     sigma = np.sqrt(size / HIDDEN)
     scale = [sigma, sigma if layers == "both" else 0.0]
-    weights, _, times, losses, _ = run(task, seed, rate, num_steps=10_000, scale=scale)
+    weights, _, times, losses, _ = train_and_record(task, seed, rate, num_steps=10_000, scale=scale)
     start = theory.expected_initial_strength(HIDDEN, scale)
     imbalance = jnp.sum(weights[0] ** 2, axis=0) - jnp.sum(weights[1] ** 2, axis=1)
-    strengths = unbalanced_mode(times, STRENGTHS, 1.0, jnp.abs(imbalance))
+    strengths = unbalanced_mode_strength(times, STRENGTHS, 1.0, jnp.abs(imbalance))
     loss = jnp.sum(STRENGTHS**2) / 2 - jnp.sum(
         STRENGTHS[:, None] * strengths - strengths**2 / 2, axis=0
     )
-    network = network_of(task)
+    network = linear_network(task)
     grown = dynamics.balanced_weights(network, task, weights)
     free = theory.predict(network, grown, task, rate, len(times)).losses
     return {
-        "closed": deviation(closed_form(task, times, start), losses),
-        "unbalanced": deviation(loss, losses),
-        "free": deviation(free, losses),
+        "closed": relative_error_above_floor(closed_form(task, times, start), losses),
+        "unbalanced": relative_error_above_floor(loss, losses),
+        "free": relative_error_above_floor(free, losses),
     }
 
 
-def unbalanced_mode(times, s, d, imbalance):
+def unbalanced_mode_strength(times, s, d, imbalance):
     """Return a(t) of aligned modes with conserved imbalance c = p² − q² > 0 that start at q = 0.
 
     z = q/p obeys ż = s − d c z − s z², and a = p q = c z / (1 − z²). Shape (modes, T).
@@ -161,7 +161,7 @@ def unbalanced_mode(times, s, d, imbalance):
 
 TABLES = {
     "assumptions_inputs": Table(
-        correlated,
+        correlated_inputs_experiment,
         sweeps.grid(
             variances=["nearly equal"],
             strength=[0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75],
@@ -175,7 +175,7 @@ TABLES = {
         repeated=(60, 260),
     ),
     "assumptions_starts": Table(
-        large_starts,
+        large_initialisation_experiment,
         sweeps.grid(
             layers=["first", "both"],
             size=[1e-4, 1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0],

@@ -5,7 +5,13 @@ import numpy as np
 
 from mdsgdln import statistics, tasks, theory
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.assumptions import HIDDEN, SCALE, closed_form, deviation, run
+from mdsgdln_book.experiments.assumptions import (
+    HIDDEN,
+    SCALE,
+    closed_form,
+    relative_error_above_floor,
+    train_and_record,
+)
 from mdsgdln_book.tables import Table
 
 NUM_INPUTS, NUM_SAMPLES = 8, 32
@@ -14,7 +20,7 @@ RATE, NUM_STEPS, EVERY = 0.02, 6000, 10
 
 
 def noisy_task(noise: float, seed: int) -> tasks.Task:
-    """Return 32 samples of the signal with noise in the targets; inputs exactly white."""
+    """Return 32 samples with exactly white inputs and noisy targets."""
     rng = np.random.default_rng(seed)
     basis, _ = np.linalg.qr(rng.normal(size=(NUM_SAMPLES, NUM_INPUTS)))
     inputs = np.sqrt(NUM_SAMPLES) * basis.T
@@ -23,9 +29,9 @@ def noisy_task(noise: float, seed: int) -> tasks.Task:
 
 
 def experiment(noise: float, seed: int) -> dict:
-    """Train on noisy targets; return the deviation of Eq. 7, and the test loss where it stops."""
+    """Train on noisy targets; return the error of Eq. 7 and the test loss at its predicted stop."""
     task = noisy_task(noise, seed)
-    _, start, times, losses, maps = run(task, seed, RATE, NUM_STEPS, EVERY)
+    _, start, times, losses, maps = train_and_record(task, seed, RATE, NUM_STEPS, EVERY)
     modes = statistics.modes(task)
     floor = losses[0] - jnp.sum(modes.singular_values**2 / modes.input_variances) / 2
     expected = theory.expected_initial_strength(HIDDEN, SCALE)
@@ -33,7 +39,7 @@ def experiment(noise: float, seed: int) -> dict:
     predicted = test_losses(predicted_maps(modes, times[::EVERY], expected))
     best = jnp.argmin(predicted)
     return {
-        "closed_drawn": deviation(closed_form(task, times, start), losses, floor),
+        "closed_drawn": relative_error_above_floor(closed_form(task, times, start), losses, floor),
         "stop_loss": measured[best] / measured.min(),
     }
 

@@ -1,4 +1,4 @@
-"""Attention that learns in context, beside the linear network that it is on cubic features.
+"""Attention that learns in context, and the linear network that it is on cubic features.
 
 A token is (x, y). A sequence has N of them and a query x_q, whose y is asked for. A head has values
 v, D + 1 of them, and a product of keys and queries (K_x; k_y), shape (D + 1, D). It answers
@@ -22,39 +22,39 @@ HEADS, SCALE = 8, 1e-3  # of attention and neurons of the table; σ of all weigh
 SEQUENCES, STEPS, EVERY = 2048, 480, 8  # of a run; steps between two losses that are kept
 
 
-def kept(weights):
-    """Return what is recorded of a run: all weights."""
+def keep_weights(weights):
+    """Return all weights, to be recorded during training."""
     return weights
 
 
 @dataclass(frozen=True)
 class Attention(Network):
-    """Merged linear attention, all its blocks, beside a look-up table of ``classes``, if any."""
+    """Merged linear attention, all its blocks, next to a look-up table of ``classes``, if any."""
 
     dims: int
     tokens: int
     classes: int = 0
 
     def init(self, key, scale):
-        """Draw Gaussian weights: values, keys by queries, and both layers of the table."""
+        """Draw Gaussian weights: values, keys times queries, and both layers of the table."""
         rows = self.dims + 1
         shapes = [(HEADS, rows), (HEADS, rows, self.dims), (HEADS, self.classes), (1, HEADS)]
         generator = np.random.default_rng(np.asarray(jax.random.key_data(key)))  # compiles nothing
         return [jnp.asarray(scale * generator.normal(size=shape)) for shape in shapes]
 
     def apply(self, weights, inputs):
-        """Answer for sequences (tokens one below the other, query, class), one a column."""
+        """Return the outputs for sequences in columns (tokens stacked, then query, then class)."""
         return self.in_context(weights, inputs) + self.in_weights(weights, inputs)
 
     def in_context(self, weights, inputs):
-        """Return what attention answers, (1, P)."""
+        """Return the output of attention, (1, P)."""
         values, keys, *_ = weights
         tokens, query, _ = self.parts(inputs)
         products = jnp.einsum("nip,njp->ijp", tokens, tokens) / self.tokens
         return jnp.einsum("hi,ijp,hjk,kp->p", values, products, keys, query)[None]
 
     def in_weights(self, weights, inputs):
-        """Return what the look-up table answers, (1, P)."""
+        """Return the output of the look-up table, (1, P)."""
         *_, first, second = weights
         return second @ (first @ self.parts(inputs)[2])
 
@@ -68,15 +68,15 @@ class Attention(Network):
 network = cache(Attention)  # the same object for the same numbers: compiled once
 
 
-def cubic(model: Attention, inputs) -> np.ndarray:
-    """Return β ⊗ x_q, shape (D², P), the features of blocks a and b."""
+def cubic_features(model: Attention, inputs) -> np.ndarray:
+    """Return the features β ⊗ x_q of blocks a and b, shape (D², P)."""
     tokens, query, _ = map(np.asarray, model.parts(inputs))
     mean = np.mean(tokens[:, :-1] * tokens[:, -1:], axis=0)
     return (mean[:, None] * query[None]).reshape(-1, inputs.shape[1])
 
 
-def linear_twin(weights) -> list:
-    """Return the weights of a linear network on the cubic features: block a alone."""
+def block_a_weights(weights) -> list:
+    """Return the weights of the linear network on cubic features that equals block a."""
     values, keys, *_ = map(np.asarray, weights)
     return [keys[:, :-1].reshape(HEADS, -1), values[:, -1][None]]
 
@@ -91,8 +91,8 @@ SPECTRA = {
 TOKENS = 16
 
 
-def regression(spectrum: str, seed: int) -> Task:
-    """Return sequences of y = wᵀx, x ~ N(0, Λ) and w ~ N(0, 1), each with its mirror image −w."""
+def regression_task(spectrum: str, seed: int) -> Task:
+    """Return sequences of y = wᵀx with x ~ N(0, Λ), w ~ N(0, 1), and the same sequences with −w."""
     generator, sizes = np.random.default_rng(seed), SPECTRA[spectrum]
     shape = TOKENS + 1, len(sizes), SEQUENCES // 2
     x = generator.normal(size=shape) * np.sqrt(sizes)[:, None]
@@ -108,34 +108,34 @@ def mean_squares(sizes: np.ndarray) -> np.ndarray:
     return sizes**2 * (1 + 1 / TOKENS) + sizes * sizes.sum() / TOKENS
 
 
-def half_drop_formula(sizes: np.ndarray, scale: float) -> float:
-    """Return when half of the drop is made, [ln(s/(d a₀) − 1) − ln(1 + √2)]/(2s), a₀ = Hσ²/2."""
+def predicted_half_drop_time(sizes: np.ndarray, scale: float) -> float:
+    """Return the predicted half-drop time [ln(s/(d a₀) − 1) − ln(1 + √2)]/(2s), a₀ = Hσ²/2."""
     s = np.linalg.norm(sizes**2)
     d = np.sum(sizes**5 * mean_squares(sizes)) / s**2
     return (np.log(2 * s / (d * HEADS * scale**2) - 1) - np.log(1 + np.sqrt(2))) / (2 * s)
 
 
-def half_drop(losses, times) -> float:
-    """Return when a curve has made half of its whole drop."""
+def half_drop_time(losses, times) -> float:
+    """Return the time at which a loss curve has completed half of its drop."""
     level = (losses[0] + np.min(losses)) / 2
     return float(np.interp(-level, -np.minimum.accumulate(losses), times))
 
 
-def attend(spectrum: str, scale: float, seed: int) -> dict:
-    """Train attention; return its losses beside those of block a alone.
+def train_attention(spectrum: str, scale: float, seed: int) -> dict:
+    """Train attention; return its losses and the losses of block a alone.
 
     ``ratio`` is ‖b‖/‖a‖ when half of the drop is made. ``rho`` is the largest singular value of
     ⟨y β x_qᵀ⟩ over its norm, in these very sequences.
     """
-    task, model = regression(spectrum, seed), network(len(SPECTRA[spectrum]), TOKENS)
+    task, model = regression_task(spectrum, seed), network(len(SPECTRA[spectrum]), TOKENS)
     weights, steps = model.init(jax.random.key(seed), scale), STEPS
-    rate = 1.6 * half_drop_formula(SPECTRA[spectrum], scale) / steps
+    rate = 1.6 * predicted_half_drop_time(SPECTRA[spectrum], scale) / steps
     times = rate * np.arange(steps)
-    run = training.train(model, weights, task, rate, steps, observe=kept)
-    few = linear_maps.condensed(Task(cubic(model, task.inputs), task.targets))
+    run = training.train(model, weights, task, rate, steps, observe=keep_weights)
+    few = linear_maps.condense(Task(cubic_features(model, task.inputs), task.targets))
     linear = networks.LinearNetwork((len(few.inputs), HEADS, 1))
-    alone = theory.predict(linear, linear_twin(weights), few, rate, steps).losses
-    half = half_drop(np.asarray(run.losses), times)
+    alone = theory.predict(linear, block_a_weights(weights), few, rate, steps).losses
+    half = half_drop_time(np.asarray(run.losses), times)
     values, keys, *_ = (np.asarray(w)[np.searchsorted(times, half)] for w in run.observed)
     learned = np.einsum("h,hij->ij", values[:, -1], keys[:, :-1])
     drive = (np.asarray(few.inputs) @ np.asarray(few.targets).T).reshape(model.dims, -1)
@@ -151,6 +151,6 @@ def attend(spectrum: str, scale: float, seed: int) -> dict:
 
 TABLES = {
     "attention": Table(
-        attend, sweeps.grid(spectrum=list(SPECTRA), scale=[1e-3, 1e-4], seed=range(5))
+        train_attention, sweeps.grid(spectrum=list(SPECTRA), scale=[1e-3, 1e-4], seed=range(5))
     ),
 }

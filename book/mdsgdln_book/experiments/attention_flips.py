@@ -6,18 +6,30 @@ import numpy as np
 from scipy import optimize
 
 from mdsgdln_book.experiments.attention import network
-from mdsgdln_book.experiments.attention_race import SEEDS, copies_alone, draw, lead, raced
+from mdsgdln_book.experiments.attention_race import (
+    SEEDS,
+    attention_lead,
+    draw_sequences,
+    predict_race,
+    tie_probability_of_copies,
+)
 from mdsgdln_book.tables import Table
 
 
-def flip(D: int, K: int, N: int, B: int, seed: int) -> dict:
-    """Return the p at which both make a quarter of their drop at once: trained, and predicted."""
-    sequences, model, middle = draw(D, K, N, B, seed), network(D, N, K), copies_alone(D, K, N, B)
+def tie_probability(D: int, K: int, N: int, B: int, seed: int) -> dict:
+    """Return the p at which both pathways learn a quarter together, trained and predicted."""
+    sequences, model, middle = (
+        draw_sequences(D, K, N, B, seed),
+        network(D, N, K),
+        tie_probability_of_copies(D, K, N, B),
+    )
 
     @cache
     def leading(p, which):
-        run = raced(model, sequences, round(float(p), 3), seed, 1.75, train=which == "trained")
-        return lead(run[f"{which}_drops"])
+        run = predict_race(
+            model, sequences, round(float(p), 3), seed, 1.75, train=which == "trained"
+        )
+        return attention_lead(run[f"{which}_drops"])
 
     ends = max(middle - 0.3, 0.02), min(middle + 0.3, 0.98)
     found = optimize.brentq(leading, *ends, args=("predicted",), xtol=0.002)
@@ -26,18 +38,20 @@ def flip(D: int, K: int, N: int, B: int, seed: int) -> dict:
     return {"predicted": found, "trained": optimize.newton(leading, args=("trained",), **near)}
 
 
-def drawn(number: int, seed: int) -> list[tuple]:
-    """Return settings (D, K, N, B) at random, p* of copies alone between .2 and .85."""
+def draw_settings(number: int, seed: int) -> list[tuple]:
+    """Return random settings (D, K, N, B) for which copies alone predict p* between .2 and .85."""
     generator, found = np.random.default_rng(seed), []
     while len(found) < number:
         sizes = [int(generator.integers(*ends)) for ends in ((6, 13), (8, 25), (6, 13), (1, 4))]
         sizes[1] *= 2  # classes: half of the labels are 1
-        if 0.2 <= copies_alone(*sizes) <= 0.85:
+        if 0.2 <= tie_probability_of_copies(*sizes) <= 0.85:
             found.append(tuple(sizes))
     return found
 
 
-SETTINGS = [dict(zip("DKNB", sizes, strict=True)) for sizes in drawn(6, 20261125)]
+SETTINGS = [dict(zip("DKNB", sizes, strict=True)) for sizes in draw_settings(6, 20261125)]
 TABLES = {
-    "attention_flips": Table(flip, [some | {"seed": seed} for some in SETTINGS for seed in SEEDS]),
+    "attention_flips": Table(
+        tie_probability, [some | {"seed": seed} for some in SETTINGS for seed in SEEDS]
+    ),
 }

@@ -1,9 +1,9 @@
 """A race of attention, which reads labels in context, with a look-up table, which keeps them.
 
 Classes have unit vectors x_k and labels y_k = ±1. The class of the query stands B times among N
-tokens; with probability p a sequence has labels of its own. Two pathways of one gated network stand
-for both, with rates s_C ≈ [B/N − (1 − p)(1 − B/N)/(K − 1)]‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K −
-1/(KD), and s_W = (1 − p)/√K.
+tokens; with probability p a sequence has labels of its own. Two pathways of one gated network
+represent both, with rates s_C ≈ [B/N − (1 − p)(1 − B/N)/(K − 1)]‖Σ_x‖_F, where ‖Σ_x‖²_F = 1/D + 1/K
+− 1/(KD), and s_W = (1 − p)/√K.
 """
 
 from functools import partial
@@ -21,9 +21,9 @@ from mdsgdln_book.experiments.attention import (
     SCALE,
     SEQUENCES,
     Attention,
-    cubic,
-    kept,
-    linear_twin,
+    block_a_weights,
+    cubic_features,
+    keep_weights,
     network,
 )
 from mdsgdln_book.tables import Table
@@ -35,13 +35,13 @@ SEEDS = [1, 2, 3]
 
 
 class Sequences(NamedTuple):
-    """Sequences of classes with labels, for any probability that labels are drawn anew."""
+    """Sequences of classes with labels, for any probability that labels are redrawn."""
 
     vectors: np.ndarray  # of the classes, of unit length, (D, K)
     labels: np.ndarray  # those to be remembered, (K,)
     chosen: np.ndarray  # classes of tokens, and last of the query, (N + 1, P)
-    fresh: np.ndarray  # labels of a sequence, if drawn anew, (K, P)
-    chance: np.ndarray  # labels are drawn anew where this is below p, (P,)
+    fresh: np.ndarray  # labels of a sequence, if redrawn, (K, P)
+    chance: np.ndarray  # labels are redrawn where this is below p, (P,)
 
     def task(self, p: float) -> Task:
         """Return the task at a probability p of new labels."""
@@ -53,8 +53,8 @@ class Sequences(NamedTuple):
         return Task(np.concatenate([tokens, x[-1], known]), y[-1:])
 
 
-def draw(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> Sequences:
-    """Draw sequences of N tokens in which the class of the query, one of K, stands B times.
+def draw_sequences(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> Sequences:
+    """Draw sequences of N tokens that contain the query's class, one of K, B times.
 
     Half of the labels are 1. Class vectors in D dimensions are random with Σ y x = 0, unless
     ``free``.
@@ -81,52 +81,52 @@ def draw(D: int, K: int, N: int, B: int, seed: int, free: bool = False) -> Seque
     return Sequences(vectors, labels, np.tile(chosen, 2), fresh, np.tile(chance, 2))
 
 
-def copies_alone(D: int, K: int, N: int, B: int) -> float:
-    """Return 1 − (B/N)S, S = √(1 + (K − 1)/D): p*, if the other tokens were silent."""
+def tie_probability_of_copies(D: int, K: int, N: int, B: int) -> float:
+    """Return p* = 1 − (B/N)S, S = √(1 + (K − 1)/D), which ignores tokens of other classes."""
     return 1 - B / N * np.sqrt(1 + (K - 1) / D)
 
 
-def formula(D: int, K: int, N: int, B: int) -> float:
-    """Return p* = 1 − (B/N)S/[1 + S(1 − B/N)/(K − 1)], at which both rates are equal."""
-    silent = 1 - copies_alone(D, K, N, B)
+def predicted_tie_probability(D: int, K: int, N: int, B: int) -> float:
+    """Return p* = 1 − (B/N)S/[1 + S(1 − B/N)/(K − 1)], where both rates are equal."""
+    silent = 1 - tie_probability_of_copies(D, K, N, B)
     return 1 - silent / (1 + silent * (N / B - 1) / (K - 1))
 
 
 PATHWAYS = {"context": ("products", "context"), "weights": ("class", "weights")}
 
 
-def moments(model: Attention, task: Task) -> Task:
-    """Return few samples with the moments of cubic features, one-hot classes and targets."""
-    features = cubic(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
-    return linear_maps.condensed(Task(np.concatenate(features), task.targets))
+def condense_to_moments(model: Attention, task: Task) -> Task:
+    """Return few samples with the second moments of cubic features, classes and targets."""
+    features = cubic_features(model, task.inputs), np.asarray(model.parts(task.inputs)[2])
+    return linear_maps.condense(Task(np.concatenate(features), task.targets))
 
 
-def sides(model: Attention, few: Task) -> list[np.ndarray]:
+def pathway_inputs(model: Attention, few: Task) -> list[np.ndarray]:
     """Return the inputs of both pathways: cubic features and classes."""
     return np.split(np.asarray(few.inputs), [model.dims**2])
 
 
-def rates(model: Attention, few: Task) -> np.ndarray:
+def pathway_rates(model: Attention, few: Task) -> np.ndarray:
     """Return s_C and s_W, the singular values of both pathways."""
     y = np.asarray(few.targets)
-    return np.array([np.linalg.norm(x @ y.T) / y.size for x in sides(model, few)])
+    return np.array([np.linalg.norm(x @ y.T) / y.size for x in pathway_inputs(model, few)])
 
 
-def least(model: Attention, few: Task) -> np.ndarray:
-    """Return the least loss of either pathway alone."""
+def least_losses(model: Attention, few: Task) -> np.ndarray:
+    """Return the least loss that each pathway can reach alone."""
     y = np.asarray(few.targets)
-    left = [y - y @ np.linalg.pinv(x) @ x for x in sides(model, few)]
+    left = [y - y @ np.linalg.pinv(x) @ x for x in pathway_inputs(model, few)]
     return np.array([np.sum(part**2) / (2 * y.size) for part in left])
 
 
 def two_pathways(model: Attention, few: Task, weights, only: str = "") -> tuple:
-    """Return the gated network that stands for attention and look-up table, with their weights.
+    """Return the gated network equivalent to attention and look-up table, with its weights.
 
     One pathway sees the cubic features, one the class. With ``only`` one, the other cannot learn.
     """
     sizes = {"products": model.dims**2, "class": model.classes, "context": HEADS, "weights": HEADS}
     given = {}
-    layers = linear_twin(weights), map(np.asarray, weights[2:])
+    layers = block_a_weights(weights), map(np.asarray, weights[2:])
     for (name, edge), (first, second) in zip(PATHWAYS.items(), layers, strict=True):
         learns = only in ("", name)
         given |= {edge: learns * first, (name, "output"): learns * second}
@@ -134,20 +134,20 @@ def two_pathways(model: Attention, few: Task, weights, only: str = "") -> tuple:
     return theory.stand_in(gated, given, few)
 
 
-def losses_of(parts, targets) -> list:
-    """Return the loss of what both answer together, and of what either answers alone."""
+def losses_of_answers(parts, targets) -> list:
+    """Return the losses of the summed output and of each output alone."""
     return [jnp.mean((targets - part) ** 2) / 2 for part in (sum(parts), *parts)]
 
 
-def race_of(network, weights, task: Task, rate: float, steps: int, every: int) -> list:
-    """Train the stand-in; return losses of both pathways together, and of either alone."""
-    run = training.train(network, weights, task, rate, steps, observe=kept, every=every)
-    return of_pathways(network, run.observed, task)
+def train_two_pathways(network, weights, task: Task, rate: float, steps: int, every: int) -> list:
+    """Train the reduced network; return losses of both pathways together and of each alone."""
+    run = training.train(network, weights, task, rate, steps, observe=keep_weights, every=every)
+    return pathway_losses(network, run.observed, task)
 
 
 @jax.jit
-def of_pathways(network, records, task: Task) -> list:
-    """Return the losses of both pathways together, and of either alone, by record."""
+def pathway_losses(network, records, task: Task) -> list:
+    """Return the loss of both pathways together and of each alone, for each record."""
     rows = network.graph.node_rows
 
     def one(weights):
@@ -156,41 +156,43 @@ def of_pathways(network, records, task: Task) -> list:
             @ (weights[source, hidden] @ task.inputs[jnp.array(rows[source])])
             for source, hidden in PATHWAYS.values()
         ]
-        return losses_of(parts, task.targets)
+        return losses_of_answers(parts, task.targets)
 
     return jax.lax.map(one, records)
 
 
 @partial(jax.jit, static_argnames="model")
-def of_records(model: Attention, records, inputs, targets) -> list:
-    """Return the losses of a trained network together, of attention and of the table, by record."""
+def recorded_losses(model: Attention, records, inputs, targets) -> list:
+    """Return the loss of a network, of its attention and of its table, for each record."""
 
     def one(weights):
-        return losses_of(
+        return losses_of_answers(
             [part(weights, inputs) for part in (model.in_context, model.in_weights)], targets
         )
 
     return jax.lax.map(one, records)
 
 
-def raced(
+def predict_race(
     model: Attention, sequences: Sequences, p: float, seed: int, end: float, train: bool = True
 ) -> dict:
-    """Predict the race, and run it if ``train``: losses, and which part of its drop each has made.
+    """Predict the race and, if ``train``, run it; return losses and completed fractions of drops.
 
     ``end`` is in units of the time at which the faster one is half learned.
     """
     task, weights = sequences.task(p), model.init(jax.random.key(seed), SCALE)
-    few, steps = moments(model, task), int(STEPS * end)
-    rate = end * np.log(1 / (HEADS * SCALE**2)) / (2 * rates(model, few).max()) / steps
+    few, steps = condense_to_moments(model, task), int(STEPS * end)
+    rate = end * np.log(1 / (HEADS * SCALE**2)) / (2 * pathway_rates(model, few).max()) / steps
     times = rate * np.arange(steps)[::EVERY]
     found = {"times": times}
-    curves = {"predicted": race_of(*two_pathways(model, few, weights), rate, steps, EVERY)}
+    curves = {
+        "predicted": train_two_pathways(*two_pathways(model, few, weights), rate, steps, EVERY)
+    }
     if train:
-        run = training.train(model, weights, task, rate, steps, observe=kept, every=EVERY)
-        curves["trained"] = of_records(model, run.observed, task.inputs, task.targets)
+        run = training.train(model, weights, task, rate, steps, observe=keep_weights, every=EVERY)
+        curves["trained"] = recorded_losses(model, run.observed, task.inputs, task.targets)
         found["weights"] = run.weights
-    highest, lowest = np.mean(np.asarray(task.targets) ** 2) / 2, least(model, few)[:, None]
+    highest, lowest = np.mean(np.asarray(task.targets) ** 2) / 2, least_losses(model, few)[:, None]
     for name, of_name in curves.items():
         both, *alone = map(np.asarray, of_name)
         drops = (highest - np.stack(alone)) / (highest - lowest)
@@ -198,8 +200,8 @@ def raced(
     return found
 
 
-def lead(drops: np.ndarray) -> float:
-    """Return by how much attention leads when one of the two has made a quarter of its drop."""
+def attention_lead(drops: np.ndarray) -> float:
+    """Return the lead of attention when the faster pathway has completed a quarter of its drop."""
     after = int(np.argmax(drops.max(axis=0) >= QUARTER))
     pair = drops[:, after - 1 : after + 1]
     if pair.size == 0:
@@ -208,22 +210,22 @@ def lead(drops: np.ndarray) -> float:
     return float((1 - part) * (pair[0, 0] - pair[1, 0]) + part * (pair[0, 1] - pair[1, 1]))
 
 
-def course(p: float, B: int, K: int, seed: int) -> dict:
-    """Return losses and drops of a race at D = N = 8, trained and predicted, of some records."""
+def race_curves(p: float, B: int, K: int, seed: int) -> dict:
+    """Return trained and predicted losses and drops of a race at D = N = 8, thinned."""
     model = network(8, 8, K)
-    found = raced(model, draw(8, K, 8, B, seed), p, seed, end=2)
+    found = predict_race(model, draw_sequences(8, K, 8, B, seed), p, seed, end=2)
     return {name: found[name][..., ::3] for name in found if name != "weights"}
 
 
-def afterwards(p: float, seed: int) -> dict:
-    """Train for long at D = N = 8, K = 32, B = 2; ``drops`` are those that both have made by then.
+def train_after_race(p: float, seed: int) -> dict:
+    """Train long after the race at D = N = 8, K = 32, B = 2; ``drops`` are the completed fractions.
 
     ``unseen`` is how often attention alone has the label of classes that it never saw, and
     ``table`` how often it is right by chance: what the look-up table would answer.
     """
     model = network(8, 8, 32)
-    found = raced(model, draw(8, 32, 8, 2, seed), p, seed, end=5)
-    unseen = draw(8, 32, 8, 2, seed + 100).task(1.0)
+    found = predict_race(model, draw_sequences(8, 32, 8, 2, seed), p, seed, end=5)
+    unseen = draw_sequences(8, 32, 8, 2, seed + 100).task(1.0)
     right = [
         np.mean(np.sign(part(found["weights"], unseen.inputs)) == np.sign(unseen.targets))
         for part in (model.in_context, model.in_weights)
@@ -231,18 +233,18 @@ def afterwards(p: float, seed: int) -> dict:
     return {"drops": found["trained_drops"], "unseen": right[0], "table": right[1]}
 
 
-def decided(p: float, seed: int) -> dict:
-    """Return the lead of attention in a draw at D = N = 8, K = 64, B = 2."""
-    found = raced(network(8, 8, 64), draw(8, 64, 8, 2, seed), p, seed, end=1.75)
-    return {"lead": lead(found["trained_drops"])}
+def lead_in_draw(p: float, seed: int) -> dict:
+    """Return the lead of attention for one draw of classes at D = N = 8, K = 64, B = 2."""
+    found = predict_race(network(8, 8, 64), draw_sequences(8, 64, 8, 2, seed), p, seed, end=1.75)
+    return {"lead": attention_lead(found["trained_drops"])}
 
 
 TABLES = {
-    "attention_draws": Table(decided, sweeps.grid(p=[0.3, 0.4], seed=range(1, 9))),
+    "attention_draws": Table(lead_in_draw, sweeps.grid(p=[0.3, 0.4], seed=range(1, 9))),
     "attention_race": Table(
-        course,
+        race_curves,
         sweeps.grid(p=TENTHS, B=[1, 2, 3], K=[16, 32, 64], seed=[1])
         + sweeps.grid(p=[0.3, 0.5], B=[2], K=[32], seed=[2]),
     ),
-    "attention_after": Table(afterwards, sweeps.grid(p=[0.2], seed=SEEDS)),
+    "attention_after": Table(train_after_race, sweeps.grid(p=[0.2], seed=SEEDS)),
 }

@@ -18,8 +18,8 @@ GATED = networks.contextual_pathways(TASK, 3, 2, PATHWAY_HIDDEN)
 
 
 @partial(jax.jit, static_argnames=("batch", "draws"))
-def on_batches(batch: int, draws: str, seed: int) -> dict:
-    """Train on batches and on all samples from the same weights; say what batches change.
+def compare_batches(batch: int, draws: str, seed: int) -> dict:
+    """Train on minibatches and on all samples from the same weights, and compare the losses.
 
     ``draws``: "epochs" use every sample once; "independent" ones do not. ``earlier`` is the area by
     which batches are earlier over that below the loss on all samples, which ``full`` is, thinned.
@@ -45,7 +45,6 @@ def on_batches(batch: int, draws: str, seed: int) -> dict:
 
 
 def _independent(network, weights, batch, key):
-    """Return the full-batch losses of descent on batches drawn anew at each update."""
     order = jnp.argsort(jax.random.uniform(key, (NUM_STEPS, TASK.num_samples)), axis=1)
 
     def step(weights, columns):
@@ -57,6 +56,7 @@ def _independent(network, weights, batch, key):
 
 TABLES = {
     "assumptions_sgd": Table(
-        on_batches, sweeps.grid(batch=[1, 4, 8], draws=["epochs", "independent"], seed=range(5))
+        compare_batches,
+        sweeps.grid(batch=[1, 4, 8], draws=["epochs", "independent"], seed=range(5)),
     ),
 }

@@ -14,7 +14,7 @@ from mdsgdln_book.experiments.published import (
     SCALE,
     SUM_STEP,
 )
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
 
 FACTORS = tuple(2**k for k in range(11))  # of σ in contextual pathways
@@ -26,7 +26,7 @@ STRUCTURES = {
 }
 
 
-def setup(case: str):
+def contextual_setting(case: str):
     """Return the task, the learning rate and the ReLU network."""
     structures = STRUCTURES["3 contexts" if case == "trees" else case]
     task = tasks.contextual(len(structures), NUM_ITEMS, structures)
@@ -34,21 +34,21 @@ def setup(case: str):
     return task, SUM_STEP * task.num_samples, relu
 
 
-def candidates(case: str, seed: int) -> dict:
-    """Train the ReLU network and each candidate; return deviations and thinned loss curves."""
-    task, rate, relu = setup(case)
+def compare_candidates(case: str, seed: int) -> dict:
+    """Train the ReLU network and each candidate; return relative errors and thinned losses."""
+    task, rate, relu = contextual_setting(case)
     num_contexts = len(STRUCTURES[case])
     relu_key, *keys = jax.random.split(jax.random.key(seed), 5)
 
     def losses(network, scale, key):
-        small = reduced(network, network.init(key, scale), task)
+        small = reduce_network(network, network.init(key, scale), task)
         return training.train(*small, rate, NUM_STEPS).losses
 
     reference = losses(relu, SCALE, relu_key)
     curves = {"relu": reference}
     all_but_one = networks.contextual_pathways(task, num_contexts, num_contexts - 1, PATHWAY_HIDDEN)
     curves["all_but_one"] = losses(all_but_one, SCALE, keys[0])
-    curves["doubled"] = losses(all_but_one, doubled(all_but_one), keys[0])
+    curves["doubled"] = losses(all_but_one, double_contextual_scale(all_but_one), keys[0])
     one = networks.contextual_pathways(task, num_contexts, 1, PATHWAY_HIDDEN)
     curves["one_context"] = losses(one, SCALE, keys[1])
     num_pairs = num_contexts * (num_contexts - 1) // 2
@@ -60,12 +60,12 @@ def candidates(case: str, seed: int) -> dict:
     return deviations | {f"{name}_losses": curve[::80] for name, curve in curves.items()}
 
 
-def no_common_block(seed: int) -> dict:
-    """Train on three trees without a common block; who imitates the loss, and where neurons are on.
+def train_without_common_block(seed: int) -> dict:
+    """Train on three trees without a common block; compare candidates and active contexts.
 
     ``on``: the share of the weight in 0, 1, 2 and 3 contexts, at first ``untrained``.
     """
-    full, rate, _ = setup("3 contexts")
+    full, rate, _ = contextual_setting("3 contexts")
     task = tasks.Task(full.inputs, full.targets[len(full.targets) // 4 :])
     relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     key, *keys = jax.random.split(jax.random.key(seed), 3)
@@ -73,28 +73,28 @@ def no_common_block(seed: int) -> dict:
     run = training.train(relu, start, task, rate, 2 * NUM_STEPS)
     found = {}
     for name, weights in (("on", run.weights), ("untrained", start)):
-        off, mass = letting_go.let_go(weights, task, 3)
-        found[name] = letting_go.shares(off, mass)
+        off, mass = letting_go.inactive_contexts(weights, task, 3)
+        found[name] = letting_go.share_by_context_count(off, mass)
     for size, of_pathways in zip((1, 2), keys, strict=True):
         gated = networks.contextual_pathways(task, 3, size, PATHWAY_HIDDEN)
-        small = reduced(gated, gated.init(of_pathways, SCALE), task)
+        small = reduce_network(gated, gated.init(of_pathways, SCALE), task)
         losses = training.train(*small, rate, 2 * NUM_STEPS).losses
         found[f"in {size}"] = deviation(losses, run.losses)
     return found
 
 
-def doubled(network: networks.GatedNetwork) -> dict:
+def double_contextual_scale(network: networks.GatedNetwork) -> dict:
     """Return σ per edge, doubled where it belongs to a contextual pathway (MHS App. H)."""
     return {edge: SCALE * (1 if "pathway 0" in edge else 2) for edge in network.graph.edges}
 
 
-def samples_alone(case: str, seed: int) -> dict:
-    """Return the losses of a common pathway beside a module for each sample, which sees the item.
+def losses_with_sample_pathways(case: str, seed: int) -> dict:
+    """Return the losses of a common pathway plus one pathway for each sample.
 
     It has as many neurons in all as the all-but-one network. The modules share their input and
     output, so they stand side by side in one layer.
     """
-    task, rate, _ = setup(case)
+    task, rate, _ = contextual_setting(case)
     num_contexts, num_inputs = len(STRUCTURES[case]), len(task.inputs)
     width = PATHWAY_HIDDEN * (num_contexts + 1) // (task.num_samples + 1)
     rows = {"all": slice(num_inputs), "items": slice(NUM_ITEMS)}
@@ -104,33 +104,36 @@ def samples_alone(case: str, seed: int) -> dict:
     on = {"modules": jnp.repeat(jnp.eye(task.num_samples), width, axis=0)}
     network = networks.GatedNetwork(sizes, edges, on, rows=rows)
     weights = network.init(jax.random.key(seed), SCALE)
-    small = reduced(network, weights, task)
+    small = reduce_network(network, weights, task)
     return {"losses": training.train(*small, rate, NUM_STEPS).losses[::80]}
 
 
-def as_many_neurons(case: str, seed: int) -> dict:
-    """Return the losses of the all-but-one network with as many neurons in all as the ReLU network.
+def losses_with_equal_width(case: str, seed: int) -> dict:
+    """Return the losses of the all-but-one network with as many neurons as the ReLU network.
 
     So say MHS App. F and G.1, against App. H.
     """
-    task, rate, _ = setup(case)
+    task, rate, _ = contextual_setting(case)
     network = networks.contextual_pathways(task, 3, 2, HIDDEN // 4)
     weights = network.init(jax.random.key(seed), SCALE)
-    small = reduced(network, weights, task)
+    small = reduce_network(network, weights, task)
     return {"losses": training.train(*small, rate, NUM_STEPS).losses[::80]}
 
 
-def of_other(network: str, case: str, seed: int) -> dict:
+def losses_of_rival(network: str, case: str, seed: int) -> dict:
     """Return the losses of one of OTHERS."""
     return OTHERS[network](case, seed)
 
 
-OTHERS = {"a module for each sample": samples_alone, "as many neurons": as_many_neurons}
+OTHERS = {
+    "a module for each sample": losses_with_sample_pathways,
+    "as many neurons": losses_with_equal_width,
+}
 
 
-def scaled_pathways(case: str, subset_size: int) -> dict:
-    """Return the predicted losses with each of FACTORS times the ReLU network's σ in contexts."""
-    task, rate, _ = setup(case)
+def losses_of_scaled_pathways(case: str, subset_size: int) -> dict:
+    """Return predicted losses with σ of the contextual pathways multiplied by each of FACTORS."""
+    task, rate, _ = contextual_setting(case)
     network = networks.contextual_pathways(task, 3, subset_size, PATHWAY_HIDDEN)
 
     def losses(factor):
@@ -140,10 +143,10 @@ def scaled_pathways(case: str, subset_size: int) -> dict:
     return {"losses": jnp.stack([losses(factor) for factor in FACTORS])}
 
 
-def first_gates_kept(case: str, seed: int) -> dict:
-    """Return the summed loss of the ReLU network with its first gates kept, over its own."""
-    task, rate, relu = setup(case)
-    relu, (first, second), task = reduced(relu, relu.init(jax.random.key(seed), SCALE), task)
+def loss_ratio_with_frozen_gates(case: str, seed: int) -> dict:
+    """Return the summed loss with gates frozen at initialisation over that of the ReLU network."""
+    task, rate, relu = contextual_setting(case)
+    relu, (first, second), task = reduce_network(relu, relu.init(jax.random.key(seed), SCALE), task)
     losses = training.train(relu, [first, second], task, rate, NUM_STEPS).losses
     sizes = dict(zip(("input", "hidden", "output"), relu.sizes, strict=True))
     into, out = ("input", "hidden"), ("hidden", "output")
@@ -154,15 +157,20 @@ def first_gates_kept(case: str, seed: int) -> dict:
 
 
 TABLES = {
-    "context_candidates": Table(candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5))),
+    "context_candidates": Table(
+        compare_candidates, sweeps.grid(case=list(STRUCTURES), seed=range(5))
+    ),
     "other_candidates": Table(
-        of_other,
+        losses_of_rival,
         sweeps.grid(network=list(OTHERS), case=list(STRUCTURES)[:2], seed=range(3)),
         repeated=(5, 11),
     ),
     "scaled_pathways": Table(
-        scaled_pathways, sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2])
+        losses_of_scaled_pathways,
+        sweeps.grid(case=["trees", "tree, ring, cross"], subset_size=[1, 2]),
     ),
-    "no_common_block": Table(no_common_block, sweeps.grid(seed=range(3))),
-    "exact_freezing": Table(first_gates_kept, sweeps.grid(case=["4 contexts"], seed=range(3))),
+    "no_common_block": Table(train_without_common_block, sweeps.grid(seed=range(3))),
+    "exact_freezing": Table(
+        loss_ratio_with_frozen_gates, sweeps.grid(case=["4 contexts"], seed=range(3))
+    ),
 }

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 
 from mdsgdln import discovery, networks, tasks, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.neurons_mechanisms import by_number
+from mdsgdln_book.experiments.neurons_mechanisms import share_by_context_count
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, NUM_STEPS, SCALE, SUM_STEP
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
 
 # Hidden layers: neurons of each, σ, step of the summed loss, steps. One is as published (MHS
@@ -19,41 +19,41 @@ SETTINGS = {
 
 
 def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
-    """Return shares of the weight on in 0, 1, …, C contexts, before and after training.
+    """Return the weight share of neurons active in 0, 1, …, C contexts, before and after training.
 
-    ``untrained`` and ``trained`` have a row for each hidden layer, (layers, C + 1). A neuron is on
-    in a context if it is on for more than half of the items there; it weighs ‖w_in‖ ‖w_out‖.
-    ``energy_…`` (layers,): the share of the contexts by (Σe)²/(C Σe²), e the summed squares of a
-    neuron's activity in a context, which needs no threshold.
+    ``untrained`` and ``trained`` have a row for each hidden layer, (layers, C + 1). A neuron is
+    active in a context if it is active for more than half of the items there; it weighs ‖w_in‖
+    ‖w_out‖. ``energy_…`` (layers,): the share of the contexts by (Σe)²/(C Σe²), e the summed
+    squares of a neuron's activity in a context, which needs no threshold.
     """
     hidden, scale, sum_step, num_steps = SETTINGS[hidden_layers]
     task = tasks.contextual(contexts, NUM_ITEMS)
     relu = networks.ReLUNetwork((len(task.inputs), *hidden, len(task.targets)))
     weights = relu.init(jax.random.key(seed), scale)
     # Through two layers, what is beside the targets changes which gates are found.
-    small = reduced(relu, weights, task) if hidden_layers == 1 else (relu, weights, task)
+    small = reduce_network(relu, weights, task) if hidden_layers == 1 else (relu, weights, task)
     run = training.train(*small, sum_step * task.num_samples, num_steps)
     return {
-        "untrained": on_in(relu, weights, task, contexts),
-        "trained": on_in(small[0], run.weights, task, contexts),
-        "energy_untrained": by_energy(weights, task, contexts),
-        "energy_trained": by_energy(run.weights, task, contexts),
+        "untrained": layer_shares_by_context_count(relu, weights, task, contexts),
+        "trained": layer_shares_by_context_count(small[0], run.weights, task, contexts),
+        "energy_untrained": contexts_by_energy(weights, task, contexts),
+        "energy_trained": contexts_by_energy(run.weights, task, contexts),
         "left": run.losses[-1] / run.losses[0],
     }
 
 
-def on_in(relu, weights, task, contexts):
-    """Return the share of each layer's weight that is on in 0, 1, …, C contexts."""
+def layer_shares_by_context_count(relu, weights, task, contexts):
+    """Return the weight share of each layer's neurons active in 0, 1, …, C contexts."""
     shares = []
     for index, gates in enumerate(relu.gates(weights, task.inputs)):
         by_item = gates.reshape(-1, contexts, NUM_ITEMS)
         mass = discovery.importance(weights[index], weights[index + 1])
-        shares.append(by_number(by_item.mean(axis=2) > 0.5, mass))
+        shares.append(share_by_context_count(by_item.mean(axis=2) > 0.5, mass))
     return jnp.stack(shares)
 
 
-def by_energy(weights, task, contexts):
-    """Return the share of the contexts that each layer's neurons respond in, (layers,)."""
+def contexts_by_energy(weights, task, contexts):
+    """Return the effective share of contexts in which each layer's neurons respond, (layers,)."""
     hidden, shares = task.inputs, []
     for incoming, outgoing in zip(weights[:-1], weights[1:], strict=True):
         hidden = jax.nn.relu(incoming @ hidden)

@@ -20,7 +20,7 @@ PERMUTATIONS = 20
 
 
 def experiment(structures: str, hidden_layers: int, seed: int) -> dict:
-    """Return the share of the contexts that each hidden layer serves, mean of its weight.
+    """Return the mean share of contexts in which the neurons of each hidden layer are active.
 
     Results:
         on_…: a neuron serves a context if it is on for more than half of the items there.
@@ -35,9 +35,11 @@ def experiment(structures: str, hidden_layers: int, seed: int) -> dict:
     run = training.train(relu, weights, task, rate, num_steps)
     keys = jax.random.split(jax.random.key(1000 + seed), PERMUTATIONS)
     found = {
-        "untrained": served(weights, task.inputs),
-        "trained": served(run.weights, task.inputs),
-        "permuted": jax.vmap(lambda key: served(run.weights, task.inputs, key))(keys).mean(axis=0),
+        "untrained": context_share_per_layer(weights, task.inputs),
+        "trained": context_share_per_layer(run.weights, task.inputs),
+        "permuted": jax.vmap(lambda key: context_share_per_layer(run.weights, task.inputs, key))(
+            keys
+        ).mean(axis=0),
     }
     shares = {
         f"{measure}_{when}": both[index]
@@ -47,8 +49,8 @@ def experiment(structures: str, hidden_layers: int, seed: int) -> dict:
     return shares | {"left": run.losses[-1] / run.losses[0]}
 
 
-def served(weights, inputs, key=None):
-    """Return the shares of the contexts served, by gates and by energy, (2, layers)."""
+def context_share_per_layer(weights, inputs, key=None):
+    """Return the shares of contexts with activity, by gates and by energy, (2, layers)."""
     hidden, shares = inputs, []
     for incoming, outgoing in zip(weights[:-1], weights[1:], strict=True):
         hidden = activity = jax.nn.relu(incoming @ hidden)

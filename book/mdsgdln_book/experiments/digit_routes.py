@@ -3,7 +3,7 @@
 What a gated linear network learns depends on the second moments of each domain alone, and not on
 orthogonal transformations of its inputs and targets (chapter on naturalistic data). So every domain
 is given in the coordinates of its principal components and of its own labels, where all domains
-are alike.
+are equal.
 """
 
 from functools import cache, partial
@@ -32,8 +32,8 @@ class Pictures(NamedTuple):
     target_mean: np.ndarray  # what an answer is compared with lacks it, (classes, 1)
 
 
-def moments(train: tasks.Task, test: tasks.Task) -> Pictures:
-    """Centre both by the training set's means, and compute its second moments."""
+def centre_and_summarise(train: tasks.Task, test: tasks.Task) -> Pictures:
+    """Centre training and test pictures by the training means; compute second moments."""
     mean_x, mean_y = (
         np.mean(rows, axis=1, keepdims=True) for rows in (train.inputs, train.targets)
     )
@@ -45,17 +45,17 @@ def moments(train: tasks.Task, test: tasks.Task) -> Pictures:
     return Pictures(variances, components, input_output, train, test, mean_y)
 
 
-def split(whole: tasks.Task, num_train: int) -> Pictures:
-    """Split pictures at random, always in the same way."""
+def split_pictures(whole: tasks.Task, num_train: int) -> Pictures:
+    """Split pictures at random, with a fixed seed."""
     order = np.random.default_rng(0).permutation(whole.num_samples)
-    return moments(whole.take(order[:num_train]), whole.take(order[num_train:]))
+    return centre_and_summarise(whole.take(order[:num_train]), whole.take(order[num_train:]))
 
 
 @cache
 def digits() -> Pictures:
-    """Return the small digits, 1200 of them for training; most who import this need none."""
+    """Return the small digits, 1200 of them for training."""
     with jax.ensure_compile_time_eval():  # an experiment calls it while it is compiled
-        return split(tasks.digits(), 1200)
+        return split_pictures(tasks.digits(), 1200)
 
 
 def error_rates(maps: jax.Array, pictures: Pictures) -> jax.Array:
@@ -73,7 +73,7 @@ def learning_rate(num_trained: int, scale: float) -> jax.Array:
 def initial_weights(
     key: jax.Array, num_domains: int, num_pixels: int, scale: float, dtype=float
 ) -> dict[str, jax.Array]:
-    """Draw orthogonal weights: one matrix a domain into, one within, one a domain out of."""
+    """Draw orthogonal weights: an input and an output matrix per domain, one hidden matrix."""
     draw = partial(jax.nn.initializers.orthogonal(scale), dtype=dtype)
     keys = jax.random.split(key, 2 * num_domains + 1)
     return {
@@ -83,13 +83,15 @@ def initial_weights(
     }
 
 
-def routes(weights: dict[str, jax.Array]) -> jax.Array:
-    """Return the linear map of every pair, (input domain, output domain, classes, pixels)."""
+def route_maps(weights: dict[str, jax.Array]) -> jax.Array:
+    """Return the linear map of each pair, (input domain, output domain, classes, pixels)."""
     return jnp.einsum("joh,ihp->ijop", weights["out"], weights["hidden"] @ weights["in"])
 
 
-def slope(weights, variances, input_output, mask, together=None) -> tuple[jax.Array, dict]:
-    """Return the loss, and its gradient for all weights.
+def loss_and_gradient(
+    weights, variances, input_output, mask, together=None
+) -> tuple[jax.Array, dict]:
+    """Return the loss and its gradient with respect to all weights.
 
     The loss is the mean over input domains of the sum over trained outputs, less a constant:
     tr(A_j C_i A_jᵀ)/2 − tr(A_j D_iᵀ), C_i = W_i Σ^x W_iᵀ, D_i = Σ^yx W_iᵀ, W_i the first weights
@@ -121,24 +123,24 @@ def slope(weights, variances, input_output, mask, together=None) -> tuple[jax.Ar
 
 
 def train(weights, pictures: Pictures, trained: np.ndarray, rate: float, records=RECORDS):
-    """Descend the loss; return losses and the maps of all pairs at the steps of ``records``."""
+    """Train by gradient descent; return losses and the maps of all pairs at steps ``records``."""
     data = jnp.asarray(pictures.variances), jnp.asarray(pictures.input_output)
     mask = jnp.asarray(trained, float)
 
     def step(weights, _):
-        value, gradient = slope(weights, *data, mask, NUM_DOMAINS)
+        value, gradient = loss_and_gradient(weights, *data, mask, NUM_DOMAINS)
         return jax.tree.map(lambda w, g: w - rate * g, weights, gradient), value
 
-    losses, maps = [], [routes(weights)]
+    losses, maps = [], [route_maps(weights)]
     for length in np.diff(records).tolist():
         weights, values = jax.lax.scan(step, weights, length=length)
         losses.append(values)
-        maps.append(routes(weights))
+        maps.append(route_maps(weights))
     return jnp.concatenate(losses), jnp.stack(maps)
 
 
 @jax.jit
-def errors_of(trained, scale: float, seed: int):
+def train_and_test(trained, scale: float, seed: int):
     """Train one network; return its losses and test error rates, (records, input, output)."""
     weights = initial_weights(jax.random.key(seed), NUM_DOMAINS, 64, scale)
     losses, maps = train(weights, digits(), trained, learning_rate(trained[0].sum(), scale))
@@ -148,7 +150,7 @@ def errors_of(trained, scale: float, seed: int):
 def experiment(num_trained: int, scale: float, seed: int) -> dict:
     """Train one network; return test error rates of trained and of untrained pairs over time."""
     trained = np.asarray(tasks.trained_routes(NUM_DOMAINS, num_trained))
-    losses, errors = map(np.asarray, errors_of(trained, scale, seed))
+    losses, errors = map(np.asarray, train_and_test(trained, scale, seed))
     return {
         "trained_error": errors[:, trained].mean(axis=1),
         "untrained_error": errors[:, ~trained].mean(axis=1),

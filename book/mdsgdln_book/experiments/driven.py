@@ -1,6 +1,6 @@
 """Starts of pathways from a ReLU network's own initial weights, by driven neurons.
 
-The neurons, and pathways of one neuron for each mode, are driven by one and the same error, that of
+The neurons, and pathways of one neuron for each mode, are driven by the same error, the error of
 the common pathway alone, so that they do not interact (chapter on mixed selectivity). What driven
 pathways learn is proportional to their start: what the neurons have learned over what pathways have
 is the start, in units of theirs, at which pathways do as the neurons do.
@@ -13,13 +13,13 @@ import jax.numpy as jnp
 
 from mdsgdln import networks, theory
 from mdsgdln_book import linear_maps
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import reduce_network
 
 MOST_STEPS = 4000  # after which neurons are compared that have not learned enough
 
 
-def small_system(task, build, starts):
-    """Return a gated network of one neuron per raw mode, and its weights.
+def one_neuron_per_mode(task, build, starts):
+    """Return a gated network with one neuron per mode of each pathway, and its weights.
 
     Args:
         task: what the network is for.
@@ -37,25 +37,25 @@ def small_system(task, build, starts):
     return network, weights
 
 
-def driven_starts(neurons, task, build, scale, rate, levels=(0.01,)):
-    """Return the starts, in σ², of the common and of the other pathways that match the neurons.
+def matched_initial_strengths(neurons, task, build, scale, rate, levels=(0.01,)):
+    """Return the initial strengths, in σ², at which pathways learn as fast as the given neurons.
 
     The common one is matched on the targets, when the neurons have learned 1 % of them; the others
-    on what it leaves of them, at each of ``levels``, shares that increase.
+    on the remaining targets, at each of ``levels``, shares that increase.
     """
     relu = networks.ReLUNetwork((len(task.inputs), len(neurons[0]), len(task.targets)))
-    relu, neurons, task = reduced(relu, neurons, task)
+    relu, neurons, task = reduce_network(relu, neurons, task)
     grow = partial(_grow, relu, neurons, task, rate=rate)
-    start = small_system(task, build, (scale**2, 0.0))
+    start = one_neuron_per_mode(task, build, (scale**2, 0.0))
     (common,) = grow(*start, pattern=task.targets, levels=jnp.array([0.01]), raw=True)
-    start = small_system(task, build, (scale**2 * common, scale**2))
-    left_over = linear_maps.residual(task).targets
+    start = one_neuron_per_mode(task, build, (scale**2 * common, scale**2))
+    left_over = linear_maps.linear_residual(task).targets
     return common, grow(*start, pattern=left_over, levels=jnp.array(levels), raw=False)
 
 
 @partial(jax.jit, static_argnames="raw")
 def _grow(relu, neurons, task, small, pathways, *, pattern, levels, rate, raw):
-    """Return what neurons have learned of a pattern over what pathways have, at levels of it.
+    """Return the ratio of a pattern learned by neurons and by pathways, at levels of it.
 
     The error is that of the common pathway, or the targets while they are ``raw``.
     """

@@ -2,8 +2,8 @@
 
 Until the first drop the error is that of outputs zero. With it fixed, the flow of three layers is
 homogeneous: the scale of the weights only sets the unit of time. So its blow-up time and the share
-of neurons that are on for all samples by then are numbers of the task, the same at every σ and, up
-to the draw, every width. The survivors wait for the second drop as a linear network.
+of neurons that are active for all samples by then are numbers of the task, the same at every σ and,
+up to the random seed, every width. The survivors wait for the second drop as a linear network.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,15 +14,15 @@ from scipy.integrate import RK23
 
 from mdsgdln import networks, statistics, training
 from mdsgdln_book.experiments import two_hidden
-from mdsgdln_book.experiments.first_drop import passed
+from mdsgdln_book.experiments.first_drop import crossing_step
 from mdsgdln_book.tables import Table
 
 SEEDS, GROWN = 5, 8  # GROWN: how far weights have grown over their start when neurons are counted
 SCALES = {100: (6e-5, 6e-4, 6e-3), 420: (6e-4, 6e-3)}
 
 
-def flat_layers(sizes: Sequence[int]) -> tuple[int, Callable[[np.ndarray], list[np.ndarray]]]:
-    """Return how many weights a network has, and what makes of so many numbers its layers."""
+def layer_splitter(sizes: Sequence[int]) -> tuple[int, Callable[[np.ndarray], list[np.ndarray]]]:
+    """Return the number of weights and a function that splits a flat vector into layers."""
     shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
     *ends, number = np.cumsum([rows * columns for rows, columns in shapes]).tolist()
 
@@ -33,8 +33,8 @@ def flat_layers(sizes: Sequence[int]) -> tuple[int, Callable[[np.ndarray], list[
     return number, split
 
 
-def grown(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-    """Follow weights while the error is that of outputs zero, until they have grown ``GROWN``-fold.
+def follow_to_blow_up(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
+    """Follow weights under the error of zero outputs until they have grown ``GROWN``-fold.
 
     Time is in units of 1/s of the first mode. Where all layers have the strength w, it is infinite
     1/w later.
@@ -46,7 +46,7 @@ def grown(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.nda
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     unit = task.num_samples * statistics.modes(task).singular_values[0]
     sizes = (len(inputs), *(len(layer) for layer in layers))
-    _, split = flat_layers(sizes)
+    _, split = layer_splitter(sizes)
 
     def flow(_, flat):
         first, second, last = split(flat)
@@ -69,18 +69,18 @@ def grown(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.nda
 
 
 @cache
-def survivors(structures: str) -> tuple[float, float, float]:
-    """Follow small weights N(0, 1/H) while the error is that of outputs zero; means of seeds.
+def always_active_shares(structures: str) -> tuple[float, float, float]:
+    """Return blow-up time and shares of always-active neurons under the error of zero outputs.
 
     Returns:
         the time at which weights are infinite, over 1/(s σ √H), and the shares of the neurons of
         the first and of the second layer that are on for all samples by then.
     """
     task, width, found = two_hidden.TASKS[structures], two_hidden.HIDDEN, []
-    number, split = flat_layers((len(task.inputs), width, width, len(task.targets)))
+    number, split = layer_splitter((len(task.inputs), width, width, len(task.targets)))
     for seed in range(SEEDS):
         start = np.random.default_rng([seed, 31]).normal(size=number) / np.sqrt(width)
-        time, layers = grown(structures, split(start))
+        time, layers = follow_to_blow_up(structures, split(start))
         early = layers[0] @ np.asarray(task.inputs)
         late = layers[1] @ np.maximum(early, 0)
         strength = np.mean([np.linalg.norm(layer, 2) for layer in layers])
@@ -89,8 +89,8 @@ def survivors(structures: str) -> tuple[float, float, float]:
     return tuple(np.mean(found, axis=0).tolist())
 
 
-def levels(structures: str) -> tuple[float, float]:
-    """Return the loss when the first mode, and then the second, has half its strength.
+def half_strength_losses(structures: str) -> tuple[float, float]:
+    """Return the losses at which the first and the second mode have half their strength.
 
     At half its strength a mode has taken three quarters of s²/(2d). Modes as fast as the second
     count with it.
@@ -104,8 +104,8 @@ def levels(structures: str) -> tuple[float, float]:
     return loss - 0.75 * gains[0], loss - gains[0] - 0.75 * second
 
 
-def trained(structures: str, num_hidden: int, scale: float) -> dict:
-    """Return when ReLU networks are at the first and at the second level.
+def measure_drop_times(structures: str, num_hidden: int, scale: float) -> dict:
+    """Train ReLU networks; return the times of their first and second drop.
 
     Results:
         first, second: times, (seeds,).
@@ -117,11 +117,11 @@ def trained(structures: str, num_hidden: int, scale: float) -> dict:
     longest = 1.45 * 1.168 / (0.456 * scale * np.sqrt(0.69 * num_hidden))  # of the second drop
     times = {"first": [], "second": []}
     for seed in range(SEEDS):
-        weights = network.init(two_hidden.key_of(seed), scale)
+        weights = network.init(two_hidden.random_key(seed), scale)
         run = training.train(network, weights, task, step, int(longest / step))
         losses = np.asarray(run.losses)
-        for name, level in zip(times, levels(structures), strict=True):
-            steps = passed(losses, level)
+        for name, level in zip(times, half_strength_losses(structures), strict=True):
+            steps = crossing_step(losses, level)
             if not steps:
                 raise ValueError(f"scale: expected the {name} drop before {longest}, got none")
             times[name].append(step * steps)
@@ -130,7 +130,7 @@ def trained(structures: str, num_hidden: int, scale: float) -> dict:
 
 TABLES = {
     "drop_times_relu": Table(
-        trained,
+        measure_drop_times,
         [
             {"structures": structures, "num_hidden": width, "scale": scale}
             for structures in two_hidden.TASKS

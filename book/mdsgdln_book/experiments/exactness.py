@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from mdsgdln import deviation, networks, tasks, theory, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
 
 SUM_STEP, CHUNK = 0.004, 100  # step on the summed loss; steps between two looks at the loss
@@ -15,7 +15,7 @@ REDUCED = 1e-3  # σ up to which networks are trained in the space of their targ
 FALLEN = 0.01  # a run ends when both losses are below this share of their start
 
 
-def setup(num_contexts: int, hidden: int):
+def exactness_setting(num_contexts: int, hidden: int):
     """Return the task, trees of eight items, the ReLU network and the gated one."""
     task = tasks.contextual(num_contexts, 8)
     relu = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
@@ -32,8 +32,8 @@ def max_steps(num_contexts: int, hidden: int, scale):
 
 
 @partial(jax.jit, static_argnames="longest")
-def side_by_side(trained, rate, limit, longest=8000):
-    """Train networks until all have learned; return their losses, zero after the end.
+def train_until_learned(trained, rate, limit, longest=8000):
+    """Train networks until all have learned; return their losses, padded with zeros.
 
     Each comes with its initial weights and its task.
     """
@@ -57,27 +57,27 @@ def side_by_side(trained, rate, limit, longest=8000):
     return jax.lax.while_loop(unfinished, chunk, state)[2]
 
 
-def compared(contexts: int, hidden: int, scale: float, seed: int) -> dict:
-    """Return how far the gated network's loss is from the ReLU network's, and on which side."""
-    task, relu, gated = setup(contexts, hidden)
+def compare_networks(contexts: int, hidden: int, scale: float, seed: int) -> dict:
+    """Train both networks; return the relative error of the loss, with and without sign."""
+    task, relu, gated = exactness_setting(contexts, hidden)
     limit = max_steps(contexts, hidden, scale)
-    trained = [(*pair, task) for pair in both(relu, gated, scale, seed)]
+    trained = [(*pair, task) for pair in initialise_both(relu, gated, scale, seed)]
     if scale <= REDUCED:
-        trained = [reduced(*each) for each in trained]
+        trained = [reduce_network(*each) for each in trained]
     rate = SUM_STEP * task.num_samples
-    reference, losses = side_by_side(trained, rate, limit)
-    return difference(losses, reference)
+    reference, losses = train_until_learned(trained, rate, limit)
+    return signed_difference(losses, reference)
 
 
-def both(relu, gated, scale, seed):
+def initialise_both(relu, gated, scale, seed):
     """Return the two networks, each with its initial weights."""
     keys = jax.random.split(jax.random.key(seed))
     return [(net, net.init(key, scale)) for net, key in zip((relu, gated), keys, strict=True)]
 
 
 @jax.jit
-def difference(losses, reference):
-    """Return the deviation from a reference, and the difference with its sign."""
+def signed_difference(losses, reference):
+    """Return the relative error of a loss curve, and the same with its sign."""
     return {
         "deviation": deviation(losses, reference),
         "signed": jnp.sum(losses - reference) / jnp.sum(reference),
@@ -86,7 +86,7 @@ def difference(losses, reference):
 
 TABLES = {
     "exactness": Table(
-        compared,
+        compare_networks,
         sweeps.grid(
             contexts=[2, 3, 4, 5],
             hidden=[50, 200, 700],

@@ -18,7 +18,7 @@ from mdsgdln_book.experiments.published import (
     SCALE,
     SUM_STEP,
 )
-from mdsgdln_book.experiments.reduced import in_span, reduced
+from mdsgdln_book.experiments.reduced import project_targets, reduce_network
 from mdsgdln_book.tables import Table
 
 NUM_TRAININGS, CLUSTERS = 3, range(2, 13)
@@ -60,7 +60,7 @@ class Recording(NamedTuple):
     """What is recorded of several trainings.
 
     Attributes:
-        activity: 1 where a neuron is on, trainings and times stacked, (recorded neurons, P).
+        activity: 1 where a neuron is active, trainings and times stacked, (recorded neurons, P).
         weights: each neuron's share of ‖w_in‖ ‖w_out‖ at its time, (recorded neurons,).
         losses: mean over trainings, (T,).
         outputs: the same, in the space of the targets, (T, rank, P).
@@ -72,13 +72,13 @@ class Recording(NamedTuple):
     outputs: np.ndarray
 
 
-def record(case: Case, seed: int) -> Recording:
-    """Train the ReLU network from several starts and record its hidden layer and its outputs."""
+def record_training(case: Case, seed: int) -> Recording:
+    """Train the ReLU network from several seeds; record hidden activity, losses and outputs."""
     task = case.task
     relu = networks.ReLUNetwork((len(task.inputs), case.hidden, len(task.targets)))
     kept, parts = slice(None, None, case.sampled // case.seen), []
     for key in jax.random.split(jax.random.key(seed), NUM_TRAININGS):
-        small = reduced(relu, relu.init(key, case.scale), task)
+        small = reduce_network(relu, relu.init(key, case.scale), task)
         run = _train(*small, case.rate, case.num_steps, case.seen)
         gates, mass, outputs = map(np.asarray, run.observed)
         gates = gates[kept].reshape(-1, task.num_samples)
@@ -91,7 +91,6 @@ def record(case: Case, seed: int) -> Recording:
 
 @partial(jax.jit, static_argnames=("num_steps", "every"))
 def _train(network, start, task, rate, num_steps, every):
-    """Train a network; observe gates, shares of the weights and outputs."""
 
     def observe(weights):
         (gates,) = network.gates(weights, task.inputs)
@@ -101,8 +100,8 @@ def _train(network, start, task, rate, num_steps, every):
     return training.train(network, start, task, rate, num_steps, observe=observe, every=every)
 
 
-def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
-    """Return the loss and the outputs over time of the gated network with these gates.
+def predict_with_gates(case: Case, gates, pathway=None, scale=None, input_masks=None):
+    """Return the predicted losses and outputs of the gated network with these gates.
 
     They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing
     fill the hidden layer up to ``case.room``, so that it is compiled once.
@@ -111,15 +110,15 @@ def imitate(case: Case, gates, pathway=None, scale=None, input_masks=None):
     hidden = pathway or case.pathway or case.hidden // len(gates)
     network = networks.pathways(task, gates, hidden, input_masks)
     weights = dynamics.balanced_weights(network, task, scale or case.scale)
-    small = filled_up(*theory.stand_in(network, weights, task), case.room)
+    small = pad_with_idle_neurons(*theory.stand_in(network, weights, task), case.room)
     seen = {"observe": "outputs", "every": case.seen}
     run = training.train(*small, case.rate, case.num_steps, **seen)
-    back = np.asarray(in_span(task).targets) @ np.linalg.pinv(small[2].targets)
+    back = np.asarray(project_targets(task).targets) @ np.linalg.pinv(small[2].targets)
     return np.asarray(run.losses[:: case.seen]), back @ np.asarray(run.observed)
 
 
-def filled_up(network, weights, task, room):
-    """Return a network of one hidden layer with neurons that do nothing, ``room`` in all."""
+def pad_with_idle_neurons(network, weights, task, room):
+    """Pad a one-hidden-layer network with silent neurons to ``room`` in all."""
     if len(network.graph.sizes) > 3:  # some pathways see other inputs
         return network, weights, task
     into, out = network.graph.path_edges(network.graph.paths[0])
@@ -131,15 +130,15 @@ def filled_up(network, weights, task, room):
     return networks.GatedNetwork(sizes, layers, gates), layers, task
 
 
-def errors(case: Case, gates, recording: Recording) -> tuple[float, float]:
-    """Return the deviation of the loss and the mean squared error of the outputs."""
-    losses, outputs = imitate(case, gates)
+def imitation_errors(case: Case, gates, recording: Recording) -> tuple[float, float]:
+    """Return the relative error of the loss and the mean squared error of the outputs."""
+    losses, outputs = predict_with_gates(case, gates)
     error = np.sum((outputs - recording.outputs) ** 2, axis=1).mean() / len(case.task.targets)
     return deviation(losses, recording.losses), float(error)
 
 
-def discovered(activity, weights=None) -> np.ndarray:
-    """Return the gates that are found, knowing that some recordings are small or always on.
+def discover_quietly(activity, weights=None) -> np.ndarray:
+    """Discover gates, ignoring warnings about small or always-active recordings.
 
     XOR has four samples, ten neurons are few, and without a threshold noise is never silent.
     """
@@ -149,11 +148,11 @@ def discovered(activity, weights=None) -> np.ndarray:
 
 def experiment(case: str, seed: int) -> dict:
     """Return errors and numbers of pathways of Algorithm 1, K = 2 … 12, and of ``discover``."""
-    recording, results = record(CASES[case], seed), {}
+    recording, results = record_training(CASES[case], seed), {}
 
     @cache
     def measured(*gates):  # several numbers of clusters may end in the same
-        return errors(CASES[case], np.array(gates), recording)
+        return imitation_errors(CASES[case], np.array(gates), recording)
 
     equal = np.ones(len(recording.weights))
     for name, weights in (("plain", equal), ("weighted", recording.weights)):
@@ -162,33 +161,35 @@ def experiment(case: str, seed: int) -> dict:
         of_each = [measured(*map(tuple, gates)) for gates in found]
         results[f"{name}_deviation"], results[f"{name}_output"] = np.transpose(of_each)
         results[f"{name}_pathways"] = np.array([len(gates) for gates in found])
-    gates = discovered(recording.activity, recording.weights)
+    gates = discover_quietly(recording.activity, recording.weights)
     results["deviation"], results["output"] = measured(*map(tuple, gates))
     results["pathways"] = len(gates)
     results["gates"] = np.pad(gates, ((0, discovery.MOST_PATHWAYS - len(gates)), (0, 0)))
     return results
 
 
-def centroids(patterns, number) -> np.ndarray:
-    """Return the centroids of Algorithm 1 as they are, the largest first."""
+def sorted_centroids(patterns, number) -> np.ndarray:
+    """Return the centroids of Algorithm 1 without rounding, the largest first."""
     found = clusters.k_means(patterns, number)
     return found[np.argsort(-found.sum(axis=1))]
 
 
-def as_drawn(case: str, seed: int) -> dict:
-    """Return errors of the output with centroids as gates and with rounded ones, K = 2 … 12.
+def centroid_errors(case: str, seed: int) -> dict:
+    """Return output errors with raw and with rounded centroids as gates, K = 2 … 12.
 
     Recordings are taken every 100 steps, as in Algorithm 1; ``drawn K`` are centroids.
     """
     chosen = CASES[case]._replace(sampled=100)
-    recording = record(chosen, seed)
+    recording = record_training(chosen, seed)
     equal = np.ones(len(recording.activity))
     patterns = clusters.distinct(recording.activity, equal, silent=True)
-    found = {K: centroids(patterns, K) for K in CLUSTERS}
+    found = {K: sorted_centroids(patterns, K) for K in CLUSTERS}
     sets = {"centroids": found, "rounded": {K: clusters.rounded(g) for K, g in found.items()}}
     results = {f"drawn {K}": np.round(found[K], 4) for K in DRAWN}
     for name, gates in sets.items():
-        results[name] = np.array([errors(chosen, gates[K], recording)[1] for K in CLUSTERS])
+        results[name] = np.array(
+            [imitation_errors(chosen, gates[K], recording)[1] for K in CLUSTERS]
+        )
     return results
 
 
@@ -197,7 +198,7 @@ TABLES = {
         experiment, sweeps.grid(case=list(CASES), seed=range(5, 10)), repeated=(24,)
     ),
     "finding_elbow": Table(
-        as_drawn,
+        centroid_errors,
         sweeps.grid(case=["tree, ring, cross", "4 contexts"], seed=range(20, 25))
         + sweeps.grid(case=["XoR, margin 2"], seed=[20]),  # cheap, the same on all processors
         repeated=(10,),

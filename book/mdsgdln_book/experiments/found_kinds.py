@@ -11,11 +11,11 @@ from mdsgdln_book.tables import Table
 
 HIDDEN = 200
 RATE, STEPS, LEARNED = 0.12, 20000, 1e-3  # the last: of the loss at the start, where it stops
-SPIKES = 10.0  # a trial, where a neuron is on, in the mean
+SPIKES = 10.0  # a trial, where a neuron is active, in the mean
 STRUCTURES = {"tree": ["tree"] * 4, "mixed": ["tree", "ring", "cross", "tree"]}
 
 
-def relu_network(inputs, targets, seed: int):
+def train_in_numpy(inputs, targets, seed: int):
     """Train a ReLU network in plain NumPy; return both layers' weights."""
     rng = np.random.default_rng(seed)
     first = SCALE * rng.standard_normal((HIDDEN, len(inputs)))
@@ -32,7 +32,7 @@ def relu_network(inputs, targets, seed: int):
     return first, second
 
 
-def candidates(num_contexts: int) -> np.ndarray:
+def candidate_gates(num_contexts: int) -> np.ndarray:
     """Return the gates of the candidate ReLN: all contexts, and all but one."""
     contexts = range(num_contexts)
     return gates.context_gates(
@@ -40,7 +40,7 @@ def candidates(num_contexts: int) -> np.ndarray:
     )
 
 
-def foreign(num_contexts: int, structures: str, seed: int):
+def activity_and_gates(num_contexts: int, structures: str, seed: int):
     """Return the activity of a trained network, and the gates that its neurons have.
 
     Every neuron belongs to the candidate gate that it differs from least; a gate counts if its
@@ -48,24 +48,24 @@ def foreign(num_contexts: int, structures: str, seed: int):
     """
     task = tasks.contextual(num_contexts, NUM_ITEMS, STRUCTURES[structures][:num_contexts])
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
-    weights = relu_network(inputs, targets, seed)
+    weights = train_in_numpy(inputs, targets, seed)
     activity = np.maximum(weights[0] @ inputs, 0)
-    rows, mass = candidates(num_contexts), np.asarray(discovery.importance(*weights))
+    rows, mass = candidate_gates(num_contexts), np.asarray(discovery.importance(*weights))
     nearest = ((activity > 0)[:, None] != rows[None]).sum(axis=2).argmin(axis=1)
     shares = np.bincount(nearest, mass, minlength=len(rows)) / mass.sum()
     return activity, rows[shares >= discovery.SMALLEST_SHARE]
 
 
-def spikes(activity: np.ndarray, trials: int, seed: int) -> np.ndarray:
+def poisson_counts(activity: np.ndarray, trials: int, seed: int) -> np.ndarray:
     """Return Poisson counts, (trials, neurons, conditions)."""
     rate = SPIKES * activity / activity[activity > 0.01 * activity.max()].mean()
     return np.random.default_rng(1000 + seed).poisson(rate, (trials, *rate.shape))
 
 
-def found(contexts: int, structures: str, trials: int, seed: int) -> dict:
-    """Return how many kinds are found in spikes, how many there are, and what is right."""
-    activity, truth = foreign(contexts, structures, seed)
-    kinds = discovery.discover(spikes(activity, trials, seed).mean(axis=0))
+def score_discovered_kinds(contexts: int, structures: str, trials: int, seed: int) -> dict:
+    """Return the numbers of discovered and of true kinds, and the fraction of correct entries."""
+    activity, truth = activity_and_gates(contexts, structures, seed)
+    kinds = discovery.discover(poisson_counts(activity, trials, seed).mean(axis=0))
     return {
         "kinds": len(kinds),
         "expected": len(truth),
@@ -75,7 +75,7 @@ def found(contexts: int, structures: str, trials: int, seed: int) -> dict:
 
 TABLES = {
     "found_kinds": Table(
-        found,
+        score_discovered_kinds,
         sweeps.grid(
             contexts=[3, 4], structures=["tree", "mixed"], trials=[32, 128], seed=range(50, 60)
         ),

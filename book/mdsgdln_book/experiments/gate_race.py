@@ -1,4 +1,4 @@
-"""Which family of subsets of three contexts learns first, as pathways beside the common one."""
+"""Which family of subsets of three contexts learns first, as pathways next to the common one."""
 
 from functools import lru_cache
 from itertools import combinations, permutations
@@ -18,14 +18,14 @@ NUM_STEPS = 3000
 
 
 def context_subsets(num_contexts: int) -> list[tuple[int, ...]]:
-    """Every non-empty set of contexts, the smallest first."""
+    """Return every non-empty set of contexts, the smallest first."""
     sizes = range(1, num_contexts + 1)
     return [s for k in sizes for s in combinations(range(num_contexts), k)]
 
 
 @lru_cache
-def families(num_contexts: int) -> np.ndarray:
-    """One family of subsets, (families, subsets), 0 or 1, from each class of relabelled ones."""
+def inequivalent_families(num_contexts: int) -> np.ndarray:
+    """Return one family of context subsets, (families, subsets), per class under relabelling."""
     subsets = context_subsets(num_contexts)
     codes = np.arange(1, 2 ** len(subsets))
     members = codes[:, None] >> np.arange(len(subsets)) & 1
@@ -36,8 +36,8 @@ def families(num_contexts: int) -> np.ndarray:
     return members[smallest == codes]
 
 
-def race(num_items: int, num_contexts: int, num_hidden: int = 1):
-    """The task, and the network with the common pathway and one for every subset."""
+def race_setting(num_items: int, num_contexts: int, num_hidden: int = 1):
+    """Return the task and a network with a pathway for every subset of contexts."""
     task = tasks.contextual(num_contexts, num_items)
     subsets = [range(num_contexts), *context_subsets(num_contexts)]
     masks = np.ones((len(subsets), len(task.inputs)))
@@ -54,10 +54,10 @@ def experiment(scale: float) -> dict:
     """
     num_items, num_contexts = 8, 3
     room = num_items + num_contexts  # for every mode of a pathway
-    task, network = race(num_items, num_contexts, room)
+    task, network = race_setting(num_items, num_contexts, room)
     starts = dynamics.balanced_weights(network, task, room**-0.5)  # a₀ = ½: σ = 1, one neuron
     small = theory.stand_in(network, starts, task)
-    members = families(num_contexts)
+    members = inequivalent_families(num_contexts)
     _, *contextual = theory.pathway_modes(network, task).values()
     numbers = [len(modes.singular_values) for modes in contextual]
     takes_part = np.repeat(members, numbers, axis=1)  # neurons of the contextual pathways
@@ -70,7 +70,7 @@ def experiment(scale: float) -> dict:
 
 @jax.jit
 def mean_losses(network, weights, task, takes_part, shares, rate):
-    """Return the mean loss of every family: its contextual neurons, and their share."""
+    """Return the mean loss of each family, with its contextual neurons and their share."""
     (common, contextual), graph = jax.tree.flatten(network)  # gates
 
     def mean_loss(family):

@@ -1,4 +1,4 @@
-"""Exclusive or with a margin: loss curves of ReLU networks, for the figure of the first page."""
+"""XOR with a margin: loss curves of ReLU networks, for the figure of the first page."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ RATE, NUM_STEPS, EVERY = 0.01, 4001, 40  # curves end at time 40; a point is kep
 
 @partial(jax.jit, static_argnames="hidden")
 def experiment(margin: float, scale: float, hidden: int) -> dict:
-    """Train once; return the loss at every fortieth step."""
+    """Train one network; return the loss at every fortieth step."""
     network = networks.ReLUNetwork((3, hidden, 1))
     weights = network.init(jax.random.key(0), scale)
     losses = training.train(network, weights, tasks.xor(margin), RATE, NUM_STEPS).losses

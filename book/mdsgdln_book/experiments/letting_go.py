@@ -1,4 +1,4 @@
-"""Which contexts the neurons of a ReLU network let go, beside what forecasts it."""
+"""Which contexts the neurons of a ReLU network let go, and what forecasts it."""
 
 from collections.abc import Iterator
 from math import comb
@@ -18,7 +18,7 @@ RULES = ("no item", "fewer than half", "at most half")  # active, where a neuron
 FORECASTS = ("preference", "context weights", "output weights", "items on", "another neuron")
 
 
-def blocks(case: str, num_contexts: int, seed: int, num_items: int) -> list[np.ndarray]:
+def structure_blocks(case: str, num_contexts: int, seed: int, num_items: int) -> list[np.ndarray]:
     """Return the structure of the common block and of each context, (rows, items) each."""
     generator, number = np.random.default_rng(seed), num_contexts + 1
     tree = np.asarray(tasks.structure("tree", num_items))
@@ -41,9 +41,11 @@ def blocks(case: str, num_contexts: int, seed: int, num_items: int) -> list[np.n
     return [np.asarray(tasks.structure(name, num_items)) for name in names]
 
 
-def setting(case: str, num_contexts: int, size: str, seed: int, num_items: int = NUM_ITEMS):
+def contextual_setting(
+    case: str, num_contexts: int, size: str, seed: int, num_items: int = NUM_ITEMS
+):
     """Return the network, its initial weights, the task, and the context of each sample."""
-    common, *own = blocks(case, num_contexts, seed, num_items)
+    common, *own = structure_blocks(case, num_contexts, seed, num_items)
     task = tasks.contextual(num_contexts, num_items, own, common)
     num_hidden, scale = SIZES[size]
     network = networks.ReLUNetwork((len(task.inputs), num_hidden, len(task.targets)))
@@ -51,8 +53,8 @@ def setting(case: str, num_contexts: int, size: str, seed: int, num_items: int =
     return network, network.init(jax.random.key(seed), scale), task, contexts
 
 
-def trained(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
-    """Yield the weights when each of LEFT remains of the loss at the start."""
+def train_to_levels(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
+    """Train, and yield the weights at each of the remaining losses LEFT."""
     start, rate, chunks = squared_error(network, weights, task), step * task.num_samples, 0
     for left in LEFT:
         while squared_error(network, weights, task) > left * start:
@@ -63,8 +65,8 @@ def trained(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[
         yield weights
 
 
-def active(weights, task, num_contexts: int) -> np.ndarray:
-    """Return the share of each context's items for which a neuron is active, (H, C).
+def active_share_per_context(weights, task, num_contexts: int) -> np.ndarray:
+    """Return the share of each context's items on which a neuron is active, (H, C).
 
     Active is what responds by 1 % of the neuron's largest response: what slides on the boundary of
     an item is within rounding of 0, on either side.
@@ -74,40 +76,42 @@ def active(weights, task, num_contexts: int) -> np.ndarray:
     return on.reshape(len(on), num_contexts, -1).mean(axis=2)
 
 
-def off_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
-    """Return which contexts a neuron is off in, (H, C), by three rules of counting."""
+def inactive_contexts_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the contexts in which each neuron is inactive, (H, C), by three thresholds."""
     return dict(zip(RULES, (share == 0, share < 0.5, share <= 0.5), strict=True))
 
 
-def let_go(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return where neurons are active for at most half of the items, and how much they weigh."""
-    off = off_by_rule(active(weights, task, num_contexts))["at most half"]
+def inactive_contexts(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the contexts in which each neuron is mostly inactive, (H, C), and neurons' weights."""
+    off = inactive_contexts_by_rule(active_share_per_context(weights, task, num_contexts))[
+        "at most half"
+    ]
     return off, np.asarray(discovery.importance(*weights))
 
 
-def partly(off: np.ndarray) -> np.ndarray:
-    """Return which neurons are off in some contexts and not in all."""
+def is_contextual(off: np.ndarray) -> np.ndarray:
+    """Return which neurons are inactive in some contexts but not in all."""
     return off.any(axis=1) & ~off.all(axis=1)
 
 
-def shares(off: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """Return the share of the weight that is on in 0, 1, …, C contexts."""
+def share_by_context_count(off: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Return the weight share of neurons active in 0, 1, …, C contexts."""
     return np.bincount((~off).sum(axis=1), mass, minlength=off.shape[1] + 1) / mass.sum()
 
 
-def share_of(weight: np.ndarray, of: np.ndarray) -> float:
-    """Return the mean of ``of`` by weight, 0 if there is no weight."""
+def weighted_mean(weight: np.ndarray, of: np.ndarray) -> float:
+    """Return the mean of ``of`` weighted by ``weight``, 0 if there is no weight."""
     return float(weight @ of / max(weight.sum(), np.finfo(float).tiny))
 
 
-def recovered(score: np.ndarray, off: np.ndarray, mass: np.ndarray) -> float:
-    """Return the share of the weight whose off contexts have the lowest scores, number given."""
+def forecast_accuracy(score: np.ndarray, off: np.ndarray, mass: np.ndarray) -> float:
+    """Return the weight share of neurons whose inactive contexts have the lowest scores."""
     lowest = score.argsort(axis=1).argsort(axis=1) < off.sum(axis=1)[:, None]
-    return share_of(mass * partly(off), (lowest == off).all(axis=1))
+    return weighted_mean(mass * is_contextual(off), (lowest == off).all(axis=1))
 
 
-def sides(weights, task, contexts) -> tuple[np.ndarray, ...]:
-    """Return unit ξ and η of each context, and along them the incoming and outgoing weights."""
+def context_directions(weights, task, contexts) -> tuple[np.ndarray, ...]:
+    """Return the unit directions ξ and η of each context and the weights along them."""
     units = []
     for data in map(np.asarray, (task.inputs, task.targets)):
         means = np.stack([data[:, contexts == c].mean(axis=1) for c in np.unique(contexts)], axis=1)
@@ -117,7 +121,7 @@ def sides(weights, task, contexts) -> tuple[np.ndarray, ...]:
 
 
 def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
-    """Return what might tell which contexts are let go, (H, C) each, in the order of FORECASTS."""
+    """Return the scores that may forecast inactive contexts, (H, C) each, as in FORECASTS."""
     first, second = map(np.asarray, weights)
     preference, incoming, outgoing = (
         theory.context_preference(network, some, task, contexts)
@@ -128,12 +132,12 @@ def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
     return [preference, incoming, outgoing, items_on, np.roll(preference, 1, axis=0)]
 
 
-def turned(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
-    """Return weights that prefer context c as they did context c − ``shift``, of each neuron.
+def rotate_preferences(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
+    """Rotate each neuron's context preferences by ``shift`` contexts; keep all else in its weights.
 
     All else in the weights stays.
     """
-    xi, eta, *along = sides(weights, task, contexts)
+    xi, eta, *along = context_directions(weights, task, contexts)
     num_contexts = xi.shape[1]
     places = (np.arange(num_contexts) - shift[:, None]) % num_contexts
     into, out = (np.take_along_axis(side, places, axis=1) - side for side in along)
@@ -141,28 +145,28 @@ def turned(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
     return [first + into @ np.linalg.pinv(xi), second + (out @ np.linalg.pinv(eta)).T]
 
 
-def without_preferences(weights, task, contexts) -> list[np.ndarray]:
-    """Return weights that prefer no context; all else in them stays."""
-    xi, eta, into, out = sides(weights, task, contexts)
+def remove_preferences(weights, task, contexts) -> list[np.ndarray]:
+    """Remove each neuron's context preferences; keep all else in its weights."""
+    xi, eta, into, out = context_directions(weights, task, contexts)
     first, second = map(np.asarray, weights)
     return [first - into @ np.linalg.pinv(xi), second - (out @ np.linalg.pinv(eta)).T]
 
 
-def without_item_means(task, num_contexts: int) -> tasks.Task:
-    """Return the task with F̃ for F in the block of each context."""
+def remove_item_means(task, num_contexts: int) -> tasks.Task:
+    """Replace F by F̃ in the target block of each context."""
     blocks = np.array(task.targets).reshape(num_contexts + 1, -1, num_contexts, NUM_ITEMS)
     blocks[1:] -= blocks[1:].mean(axis=3, keepdims=True)
     return tasks.Task(task.inputs, blocks.reshape(-1, task.num_samples))
 
 
 def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict:
-    """Train a network; return which contexts its neurons are off in, and what forecast it.
+    """Train a network; return its neurons' inactive contexts and how well each score forecast them.
 
     At each of LEFT: the ``shares`` of weight on in 0, 1, …, C contexts by each of RULES; ``half``,
     the share that has a context with half of its items on; and by each rule what each of FORECASTS
-    has ``recovered``, beside ``chance``. They are of the weights as drawn and the task as it was.
+    has ``recovered``, next to ``chance``. They are of the weights as drawn and the task as it was.
     """
-    network, weights, task, numbers = setting(case, contexts, size, seed)
+    network, weights, task, numbers = contextual_setting(case, contexts, size, seed)
     if how == "biases":
         task = tasks.with_ones(task)
         network = networks.ReLUNetwork((len(task.inputs), *network.sizes[1:]))
@@ -173,22 +177,27 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
         case "minibatches":
             batch_size = task.num_samples // 4
         case "linear part":
-            task = tasks.Task(task.inputs, task.targets - linear_maps.residual(task).targets)
+            task = tasks.Task(task.inputs, task.targets - linear_maps.linear_residual(task).targets)
         case "no preference":
-            weights = without_preferences(weights, task, numbers)
+            weights = remove_preferences(weights, task, numbers)
         case "no item mean":
-            task = without_item_means(task, contexts)
-    for now in trained(network, weights, task, batch_size):
-        share, mass = active(now, task, contexts), np.asarray(discovery.importance(*now))
-        rules = off_by_rule(share).values()
+            task = remove_item_means(task, contexts)
+    for now in train_to_levels(network, weights, task, batch_size):
+        share, mass = (
+            active_share_per_context(now, task, contexts),
+            np.asarray(discovery.importance(*now)),
+        )
+        rules = inactive_contexts_by_rule(share).values()
         chances = [[1 / comb(contexts, int(k)) for k in off.sum(axis=1)] for off in rules]
         found.append(
             {
-                "shares": [shares(off, mass) for off in rules],
+                "shares": [share_by_context_count(off, mass) for off in rules],
                 "half": np.average((share == 0.5).any(axis=1), weights=mass),
-                "recovered": [[recovered(score, off, mass) for score in scores] for off in rules],
+                "recovered": [
+                    [forecast_accuracy(score, off, mass) for score in scores] for off in rules
+                ],
                 "chance": [
-                    share_of(mass * partly(off), np.array(chance))
+                    weighted_mean(mass * is_contextual(off), np.array(chance))
                     for off, chance in zip(rules, chances, strict=True)
                 ],
             }
@@ -196,21 +205,23 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
     return {name: np.stack([np.asarray(at[name]) for at in found]) for name in found[0]}
 
 
-def after_turning(case: str, contexts: int, seed: int) -> dict:
-    """Turn initial preferences by one context, and train again.
+def retrain_with_rotated_preferences(case: str, contexts: int, seed: int) -> dict:
+    """Rotate the initial preferences by one context, train again, and compare.
 
     ``rotated``: the share of the weight whose off contexts turn with them; ``unchanged``: they
     stay. ``forecast``, ``before``: what the preferences after and before the turn have recovered.
-    ``obey``: if each neuron is turned to prefer the first context least, the share that lets this
+    ``obey``: if each neuron is made to prefer the first context least, the share that lets this
     one go of what lets one go.
     """
-    network, weights, task, numbers = setting(case, contexts, "300", seed)
+    network, weights, task, numbers = contextual_setting(case, contexts, "300", seed)
     preference = theory.context_preference(network, weights, task, numbers)
-    off, mass = let_go(next(trained(network, weights, task)), task, contexts)
+    off, mass = inactive_contexts(next(train_to_levels(network, weights, task)), task, contexts)
 
     def again(shift):
-        start = turned(weights, task, numbers, shift)
-        return start, *let_go(next(trained(network, start, task)), task, contexts)
+        start = rotate_preferences(weights, task, numbers, shift)
+        return start, *inactive_contexts(
+            next(train_to_levels(network, start, task)), task, contexts
+        )
 
     start, after, after_mass = again(np.ones(len(off), int))
     _, told, told_mass = again(-preference.argmin(axis=1))
@@ -219,10 +230,12 @@ def after_turning(case: str, contexts: int, seed: int) -> dict:
         for name, by in (("rotated", 1), ("unchanged", 0))
     }
     now = theory.context_preference(network, start, task, numbers)
-    return {name: np.average(of, weights=mass * partly(off)) for name, of in same.items()} | {
-        "forecast": recovered(now, after, after_mass),
-        "before": recovered(preference, after, after_mass),
-        "obey": np.average(told[:, 0], weights=told_mass * partly(told)),
+    return {
+        name: np.average(of, weights=mass * is_contextual(off)) for name, of in same.items()
+    } | {
+        "forecast": forecast_accuracy(now, after, after_mass),
+        "before": forecast_accuracy(preference, after, after_mass),
+        "obey": np.average(told[:, 0], weights=told_mass * is_contextual(told)),
     }
 
 
@@ -248,7 +261,7 @@ TABLES = {
         repeated=(45,),
     ),
     "letting_go_turned": Table(
-        after_turning,
+        retrain_with_rotated_preferences,
         sweeps.grid(case=["tree"], contexts=[3, 4, 5], seed=SEEDS)
         + sweeps.grid(case=["tree, ring, cross"], contexts=[3], seed=SEEDS),
     ),

@@ -21,12 +21,12 @@ from mdsgdln_book.tables import Table
 MOST = 40_000  # steps, for neurons that cannot learn what is left
 
 
-def levels(task, block: np.ndarray) -> np.ndarray:
-    """Return what a linear map leaves, a part for each singular value of the block, (L, N_out, P).
+def residual_by_mode(task, block: np.ndarray) -> np.ndarray:
+    """Return the residual of the linear map, split by the block's singular values, (L, N_out, P).
 
     All blocks are ``block``, F: these are the parts of F̃ (δ_cc' − 1/C).
     """
-    left_over = np.asarray(linear_maps.residual(task).targets)
+    left_over = np.asarray(linear_maps.linear_residual(task).targets)
     deviation = block - block.mean(axis=1, keepdims=True)
     left, values, _ = np.linalg.svd(deviation, full_matrices=False)
     values = np.round(values / values[0], 6)
@@ -39,11 +39,11 @@ def levels(task, block: np.ndarray) -> np.ndarray:
 
 
 @partial(jax.jit, static_argnames=("num_contexts", "without", "num_steps"))
-def follow(neurons, linear, task, parts, num_contexts, without, num_steps=CHUNK):
-    """Let each neuron follow a residual in which the others are a crowd.
+def follow_in_crowd(neurons, linear, task, parts, num_contexts, without, num_steps=CHUNK):
+    """Follow each neuron on the mean-field residual that all others leave.
 
-    The linear part of the residual is that of a linear network, ``linear`` its weights. Of what is
-    left, each of ``parts`` counts 1 minus what the neurons together have learned of it. Taken
+    The linear part of the residual is that of a linear network, ``linear`` its weights. Of the
+    rest, each of ``parts`` counts 1 minus what the neurons together have learned of it. Taken
     ``without`` "contexts", neurons do not see in what contexts differ on average; "rest": what a
     linear map leaves. Returns the weights of both and the loss.
     """
@@ -74,49 +74,60 @@ def follow(neurons, linear, task, parts, num_contexts, without, num_steps=CHUNK)
 
 
 def linear_network(task, num_hidden: int, scale: float):
-    """Return the linear network of the crowd, a neuron for each mode."""
+    """Return a linear network with one neuron per mode, as strong as the crowd."""
     modes = statistics.modes(task)
     root = np.sqrt(num_hidden * scale**2 / 4)  # of a₀: half of the neurons are active at first
     return root * modes.right.T, root * modes.left
 
 
-def in_a_crowd(weights, scale, task, block, num_contexts: int, without: str = "") -> Iterator:
-    """Yield neurons' weights when each of LEFT remains of the loss that ``follow`` has."""
-    parts, neurons = levels(task, block), tuple(weights)
+def crowd_weights_at_levels(
+    weights, scale, task, block, num_contexts: int, without: str = ""
+) -> Iterator:
+    """Yield the neurons' weights at each of the remaining losses LEFT of ``follow_in_crowd``."""
+    parts, neurons = residual_by_mode(task, block), tuple(weights)
     linear = linear_network(task, len(weights[0]), scale)
     loss = start = float(np.sum(np.square(task.targets))) / (2 * task.num_samples)
     steps = 0
     for left in LEFT:
         while loss > left * start and steps < MOST:
-            neurons, linear, loss = follow(neurons, linear, task, parts, num_contexts, without)
+            neurons, linear, loss = follow_in_crowd(
+                neurons, linear, task, parts, num_contexts, without
+            )
             steps += CHUNK
         yield neurons
 
 
 def experiment(case: str, contexts: int, items: int, size: str, without: str, seed: int) -> dict:
-    """Return shares by number of contexts, (LEFT, rules, C + 1), trained and in a crowd.
+    """Return weight shares by number of contexts, (LEFT, rules, C + 1), trained and mean-field.
 
     ``same``: the share of the weight of which the crowd has each context right, at each of LEFT.
     """
-    network, weights, task, _ = letting_go.setting(case, contexts, size, seed, items)
-    block, scale = letting_go.blocks(case, contexts, seed, items)[0], letting_go.SIZES[size][1]
-    crowd = in_a_crowd(weights, scale, task, block, contexts, without)
+    network, weights, task, _ = letting_go.contextual_setting(case, contexts, size, seed, items)
+    block, scale = (
+        letting_go.structure_blocks(case, contexts, seed, items)[0],
+        letting_go.SIZES[size][1],
+    )
+    crowd = crowd_weights_at_levels(weights, scale, task, block, contexts, without)
     results: dict[str, list] = {"trained": [], "crowd": [], "same": []}
-    for pair in zip(letting_go.trained(network, weights, task), crowd, strict=True):
+    for pair in zip(letting_go.train_to_levels(network, weights, task), crowd, strict=True):
         found = []
         for name, now in zip(("trained", "crowd"), pair, strict=True):
-            rules = letting_go.off_by_rule(letting_go.active(now, task, contexts))
+            rules = letting_go.inactive_contexts_by_rule(
+                letting_go.active_share_per_context(now, task, contexts)
+            )
             mass = np.asarray(discovery.importance(*now))
-            results[name].append([letting_go.shares(off, mass) for off in rules.values()])
+            results[name].append(
+                [letting_go.share_by_context_count(off, mass) for off in rules.values()]
+            )
             found.append((rules["at most half"], mass))
         (off, mass), (other, _) = found
         same = (off == other).all(axis=1)
-        results["same"].append(np.average(same, weights=mass * letting_go.partly(off)))
+        results["same"].append(np.average(same, weights=mass * letting_go.is_contextual(off)))
     return {name: np.array(values) for name, values in results.items()}
 
 
-def stays(parts: np.ndarray, num_contexts: int, num_off: int, num_items: int) -> np.ndarray:
-    """Return whether neurons stay in a context in which ``parts`` of their response are clipped.
+def stays_active(parts: np.ndarray, num_contexts: int, num_off: int, num_items: int) -> np.ndarray:
+    """Return whether neurons stay active in a context that clips ``parts`` of their response.
 
     Items are graded, F̃ = (−1, …, 1), and so is the response. ``num_off`` contexts are off for
     good; in the next one the neurons are clipped, in the others not.
@@ -141,11 +152,11 @@ def stays(parts: np.ndarray, num_contexts: int, num_off: int, num_items: int) ->
     return (v[:, num_off, None] + w > 0).mean(axis=1) > 0.5
 
 
-def thresholds(num_items: int) -> list[tuple[int, int, float]]:
-    """Return at which clipped part the next context goes, with k of C off: (C, k, part)."""
+def clipping_thresholds(num_items: int) -> list[tuple[int, int, float]]:
+    """Return the clipped fraction at which a neuron leaves its next context: (C, k, fraction)."""
     parts, found = np.linspace(0, 0.99, 100), []
     for num_contexts, num_off in ((3, 1), (4, 1), (4, 2), (6, 1), (6, 2), (6, 3)):
-        gone = parts[~stays(parts, num_contexts, num_off, num_items)]
+        gone = parts[~stays_active(parts, num_contexts, num_off, num_items)]
         found.append((num_contexts, num_off, float(gone[0]) if len(gone) else 1.0))
     return found
 
@@ -153,15 +164,15 @@ def thresholds(num_items: int) -> list[tuple[int, int, float]]:
 CUTS = np.linspace(0.05, 0.95, 19)
 
 
-def leaves(contexts: int, seed: int) -> dict:
-    """Train on trees; return of which share of the weight the clipped parts name the off contexts.
+def forecast_from_clipping(contexts: int, seed: int) -> dict:
+    """Train on trees; return how well clipped fractions forecast the inactive contexts.
 
     Part f_c = −(F̃z_c)ᵀF̃z_c⁻/‖F̃z_c‖², when the loss is what the best linear map leaves. ``mean``:
     off where f_c exceeds its mean over contexts; ``fixed``: where it exceeds each of CUTS.
     """
-    network, start, task, _ = letting_go.setting("tree", contexts, "published", seed)
-    block = letting_go.blocks("tree", contexts, seed, NUM_ITEMS)[0]
-    left_over = np.square(linear_maps.residual(task).targets).sum() / (2 * task.num_samples)
+    network, start, task, _ = letting_go.contextual_setting("tree", contexts, "published", seed)
+    block = letting_go.structure_blocks("tree", contexts, seed, NUM_ITEMS)[0]
+    left_over = np.square(linear_maps.linear_residual(task).targets).sum() / (2 * task.num_samples)
     weights = start
     while squared_error(network, weights, task) > left_over:
         rate = SUM_STEP * task.num_samples
@@ -170,10 +181,14 @@ def leaves(contexts: int, seed: int) -> dict:
     deviation = block - block.mean(axis=1, keepdims=True)
     seen, clipped = z[:, :1] @ deviation.T, np.maximum(-z, 0) @ deviation.T
     parts = -(seen * clipped).sum(axis=2) / (seen**2).sum(axis=2)
-    off, mass = letting_go.let_go(next(letting_go.trained(network, start, task)), task, contexts)
+    off, mass = letting_go.inactive_contexts(
+        next(letting_go.train_to_levels(network, start, task)), task, contexts
+    )
 
     def named(left):
-        return letting_go.share_of(mass * letting_go.partly(off), (left == off).all(axis=1))
+        return letting_go.weighted_mean(
+            mass * letting_go.is_contextual(off), (left == off).all(axis=1)
+        )
 
     return {
         "mean": named(parts > parts.mean(axis=1, keepdims=True)),
@@ -207,5 +222,7 @@ TABLES = {
         ],
         repeated=(19,),
     ),
-    "letting_go_leaves": Table(leaves, sweeps.grid(contexts=[3, 4, 5, 6], seed=range(20, 25))),
+    "letting_go_leaves": Table(
+        forecast_from_clipping, sweeps.grid(contexts=[3, 4, 5, 6], seed=range(20, 25))
+    ),
 }

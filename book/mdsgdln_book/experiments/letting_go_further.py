@@ -13,8 +13,8 @@ WIDTH, DEEP_SCALE = 154, 1e-3  # of two hidden layers
 IMAGES, DIGITS_SCALE, DIGITS_STEP = 100, 1e-3, 5e-4
 
 
-def digits(seed: int) -> tasks.Task:
-    """Return random images, each in every context, which asks for six features of its digit.
+def digits_in_contexts(seed: int) -> tasks.Task:
+    """Return random digit images in contexts, with six binary features per context.
 
     Inputs are 64 centred pixels, on average of length 1, over a one-hot context. Each of the ten
     digits has six binary features in every context and six that all contexts share.
@@ -31,8 +31,8 @@ def digits(seed: int) -> tasks.Task:
     return tasks.Task(np.vstack([images.T @ one_hot, contexts]), items.targets)
 
 
-def forecast(weights, seen: tasks.Task, end, seen_at_end: tasks.Task) -> dict:
-    """What the initial weights of one hidden layer tell about the contexts that it lets go.
+def layer_forecast_accuracy(weights, seen: tasks.Task, end, seen_at_end: tasks.Task) -> dict:
+    """Return how well one layer's initial weights forecast its inactive contexts.
 
     ``weights`` are those into the layer and from it to the outputs, ``end`` those into and out of
     it after training; the inputs of ``seen`` are what the layer sees, initially and in the end.
@@ -40,26 +40,26 @@ def forecast(weights, seen: tasks.Task, end, seen_at_end: tasks.Task) -> dict:
     layer = networks.ReLUNetwork((len(seen.inputs), len(weights[0]), len(seen.targets)))
     numbers = np.repeat(np.arange(CONTEXTS), seen.num_samples // CONTEXTS)
     scores = letting_go.forecasts(layer, weights, seen, numbers)
-    off, mass = letting_go.let_go(end, seen_at_end, CONTEXTS)
+    off, mass = letting_go.inactive_contexts(end, seen_at_end, CONTEXTS)
     return {
-        "recovered": [letting_go.recovered(score, off, mass) for score in scores],
-        "contextual": np.average(letting_go.partly(off), weights=mass),
+        "recovered": [letting_go.forecast_accuracy(score, off, mass) for score in scores],
+        "contextual": np.average(letting_go.is_contextual(off), weights=mass),
     }
 
 
 def experiment(case: str, seed: int) -> dict:
-    """Train until 1 % of the loss is left; what FORECASTS have ``recovered``, a row for each layer.
+    """Train to 1 % of the loss; return the accuracy of each of FORECASTS, one row per layer.
 
-    ``contextual`` is the share of a layer's weight that is off in one or two of the contexts.
+    ``contextual`` is the share of a layer's weight of neurons inactive in some contexts.
     """
     if case == "digits":
-        task, sizes, scale, step = digits(seed), (300,), DIGITS_SCALE, DIGITS_STEP
+        task, sizes, scale, step = digits_in_contexts(seed), (300,), DIGITS_SCALE, DIGITS_STEP
     else:
         task = tasks.contextual(CONTEXTS, 8)
         sizes, scale, step = (WIDTH, WIDTH), DEEP_SCALE, letting_go.SUM_STEP
     network = networks.ReLUNetwork((len(task.inputs), *sizes, len(task.targets)))
     start = network.init(jax.random.key(seed), scale)
-    *_, end = letting_go.trained(network, start, task, step=step)
+    *_, end = letting_go.train_to_levels(network, start, task, step=step)
     before, after = (
         [task.inputs, *network.activations(weights, task.inputs)] for weights in (start, end)
     )
@@ -67,7 +67,9 @@ def experiment(case: str, seed: int) -> dict:
     for layer in range(len(sizes)):
         outgoing = start[-1] if layer + 1 == len(sizes) else start[-1] @ start[-2]
         seen, at_end = (tasks.Task(data[layer], task.targets) for data in (before, after))
-        found.append(forecast([start[layer], outgoing], seen, end[layer : layer + 2], at_end))
+        found.append(
+            layer_forecast_accuracy([start[layer], outgoing], seen, end[layer : layer + 2], at_end)
+        )
     return {name: np.array([of_layer[name] for of_layer in found]) for name in found[0]}
 
 

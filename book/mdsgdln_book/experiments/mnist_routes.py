@@ -1,6 +1,6 @@
 """MNIST routed between a hundred domains: errors on trained and untrained pairs (NRR Fig. 7c, d).
 
-As in ``digit_routes`` every domain is given in coordinates in which all domains are alike, which
+As in ``digit_routes`` every domain is given in coordinates in which all domains are equal, which
 permuted pixels and permuted labels leave exactly as they are. The pictures are no part of the
 repository: ``MNIST`` names the folder in which they are.
 """
@@ -14,8 +14,12 @@ import numpy as np
 
 from mdsgdln import tasks
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.digit_routes import initial_weights, moments, slope
-from mdsgdln_book.experiments.pictures import available, mnist
+from mdsgdln_book.experiments.digit_routes import (
+    centre_and_summarise,
+    initial_weights,
+    loss_and_gradient,
+)
+from mdsgdln_book.experiments.pictures import has_mnist, load_mnist
 from mdsgdln_book.tables import Table
 
 NUM_DOMAINS, NUM_TRAIN = 100, 60_000
@@ -36,9 +40,9 @@ class Projected(NamedTuple):
 @cache
 def pictures() -> Projected:
     """Return MNIST, split into its own training and test set."""
-    whole = mnist()
+    whole = load_mnist()
     train, test = (whole.take(part) for part in np.split(np.arange(70_000), [NUM_TRAIN]))
-    found = moments(train, test)
+    found = centre_and_summarise(train, test)
     used = found.variances > VARIANCE
     inputs = found.components[:, used].T @ found.test.inputs
     arrays = found.variances[used], found.input_output[:, used], inputs
@@ -54,11 +58,11 @@ def learning_rate(num_trained: int, scale: float) -> float:
 
 @partial(jax.jit, donate_argnums=0)
 def descend(weights, variances, input_output, mask, rate):
-    """Descend by gradients with momentum; return the weights, and the losses before each step."""
+    """Train by gradient descent with momentum; return weights and the loss before each step."""
 
     def step(state, _):
         weights, velocity = state
-        value, gradient = slope(weights, variances, input_output, mask)
+        value, gradient = loss_and_gradient(weights, variances, input_output, mask)
         velocity = jax.tree.map(lambda v, g: MOMENTUM * v - rate * g, velocity, gradient)
         return (jax.tree.map(jnp.add, weights, velocity), velocity), value
 
@@ -72,13 +76,13 @@ def error_rates(weights, data: Projected) -> jax.Array:
     """Return the share of test pictures that each pair gets wrong, (input, output domain)."""
 
     def of_input(into):
-        return wrong(weights["out"] @ (weights["hidden"] @ (into @ data.inputs)), data)
+        return wrong_share(weights["out"] @ (weights["hidden"] @ (into @ data.inputs)), data)
 
     return jax.lax.map(of_input, weights["in"])
 
 
-def wrong(answers, data: Projected) -> jax.Array:
-    """Return the share of test pictures for which other classes are largest in (…, 10, P)."""
+def wrong_share(answers, data: Projected) -> jax.Array:
+    """Return the share of test pictures that outputs of shape (…, 10, P) classify wrongly."""
     found = jnp.argmax(answers + data.target_mean, axis=-2)
     return jnp.mean((found != data.classes).astype(jnp.float32), axis=-1)
 
@@ -99,7 +103,7 @@ def experiment(num_trained: int, scale: float, seed: int) -> dict:
     return {
         "trained_error": errors[trained].mean(dtype=float),
         "untrained_error": errors[~trained].mean(dtype=float),
-        "linear_error": wrong(data.input_output / data.variances @ data.inputs, data),
+        "linear_error": wrong_share(data.input_output / data.variances @ data.inputs, data),
         "fall": losses[-1] - losses[0],
     }
 
@@ -109,6 +113,6 @@ TABLES = {
         experiment,
         sweeps.grid(num_trained=[10, 20, 30, 40, 50, 70, 90], scale=[0.2], seed=range(5))
         + sweeps.grid(num_trained=[50], scale=[0.05, 0.5, 1.0, 2.0], seed=range(5)),
-        available=available,
+        available=has_mnist,
     )
 }

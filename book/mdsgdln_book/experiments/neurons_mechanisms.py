@@ -24,41 +24,41 @@ LEVELS = {
 
 
 @partial(jax.jit, static_argnames="mechanism")
-def under_mechanism(mechanism: str, level: int, seed: int) -> dict:
-    """Train a ReLU network under one mechanism; return how it learned and how mixed it is."""
+def train_under_mechanism(mechanism: str, level: int, seed: int) -> dict:
+    """Train a ReLU network under one mechanism; return its speed and its mixed selectivity."""
     strength = jnp.asarray(LEVELS[mechanism])[level]
     key = jax.random.key(seed)
     scale = strength if mechanism == "initial scale" else SCALE
-    weights, (learned, losses) = train(mechanism, strength, key, scale, NUM_STEPS)
+    weights, (learned, losses) = train_mixed_network(mechanism, strength, key, scale, NUM_STEPS)
     half = jnp.argmax(learned > 0.5)
     unit = SUM_STEP * (strength if mechanism == "learning rate" else 1.0)
     inputs = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS).inputs
-    contexts, samples = effective(weights, inputs)
+    contexts, samples = effective_numbers(weights, inputs)
     return {
         "time": jnp.where(learned.max() > 0.5, unit * EVERY * half, -1.0),
         "left": losses[-1] / losses[0],
-        "specialists": specialists(weights, inputs),
+        "specialists": specialist_share(weights, inputs),
         "contexts": contexts,
         "samples": samples,
     }
 
 
 @partial(jax.jit, static_argnames=("mechanism", "num_steps"))
-def train(mechanism: str, strength: float, key, scale: float, num_steps: int):
-    """Return the weights after training, and the course of what is learned.
+def train_mixed_network(mechanism: str, strength: float, key, scale: float, num_steps: int):
+    """Train a ReLU network; return its final weights and the course of learning.
 
     Mechanisms, with what ``strength`` means. "weight decay": its rate, in units of 1/P. "decay with
-    use": the same for each context in which a neuron is on. "cost of activity": β/P of a penalty
-    β/2 ⟨‖h‖²⟩, with a weight decay of the output weights alike. "dropout": the share of neurons
-    that are silent, anew for every sample and step; "mean dropout": the penalty that this is on
-    average. "blocks": steps on one context at a time. "learning rate": a factor. "initial scale":
-    none.
+    use": the same for each context in which a neuron is active. "cost of activity": β/P of a
+    penalty β/2 ⟨‖h‖²⟩, with a weight decay of the output weights in the same way. "dropout": the
+    share of neurons that are silent, redrawn for every sample and step; "mean dropout": the penalty
+    that this is on average. "blocks": steps on one context at a time. "learning rate": a factor.
+    "initial scale": none.
     """
     task = tasks.contextual(NUM_CONTEXTS, NUM_ITEMS)
     inputs, targets, count = task.inputs, task.targets, task.num_samples
     relu = networks.ReLUNetwork((len(inputs), HIDDEN, len(targets)))
     rate = SUM_STEP * count * (strength if mechanism == "learning rate" else 1.0)
-    residual = linear_maps.residual(task).targets
+    residual = linear_maps.linear_residual(task).targets
 
     def step(weights, index):
         first, second = weights
@@ -103,26 +103,26 @@ def train(mechanism: str, strength: float, key, scale: float, num_steps: int):
     return jax.lax.scan(record, tuple(relu.init(key, scale)), starts)
 
 
-def by_number(on, mass):
-    """Return the share of the mass in neurons that are on in 0, 1, …, C contexts.
+def share_by_context_count(on, mass):
+    """Return the weight share of neurons active in 0, 1, …, C contexts.
 
-    Shapes: on (H, C), True where a neuron is on in a context; mass (H,).
+    Shapes: on (H, C), True where a neuron is active in a context; mass (H,).
     """
     return mass / mass.sum() @ jax.nn.one_hot(on.sum(axis=1), on.shape[1] + 1)
 
 
-def specialists(weights, inputs):
-    """Share of neurons for one context in the weight norm of those for one or two.
+def specialist_share(weights, inputs):
+    """Return the share of one-context neurons in the weight of one- and two-context neurons.
 
     A neuron is for the contexts in which it is on for most items.
     """
     on = (weights[0] @ inputs > 0).reshape(-1, NUM_CONTEXTS, NUM_ITEMS)
-    share = by_number(on.mean(axis=2) > 0.5, discovery.importance(*weights))
+    share = share_by_context_count(on.mean(axis=2) > 0.5, discovery.importance(*weights))
     return share[1] / jnp.maximum(share[1:NUM_CONTEXTS].sum(), 1e-12)
 
 
-def effective(weights, inputs):
-    """In how many contexts and on how many samples neurons are active, by (Σe)²/Σe², e = h²."""
+def effective_numbers(weights, inputs):
+    """Return the effective numbers of active contexts and samples, (Σe)²/Σe² with e = h²."""
     norm = discovery.importance(*weights)
     energy = jax.nn.relu(weights[0] @ inputs) ** 2
     numbers = []
@@ -134,6 +134,6 @@ def effective(weights, inputs):
 
 TABLES = {
     "neurons_mechanisms": Table(
-        under_mechanism, sweeps.grid(mechanism=list(LEVELS), level=range(5), seed=range(5))
+        train_under_mechanism, sweeps.grid(mechanism=list(LEVELS), level=range(5), seed=range(5))
     ),
 }

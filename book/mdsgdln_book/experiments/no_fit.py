@@ -6,7 +6,7 @@ import jax
 
 from mdsgdln import deviation, networks, tasks, theory, training
 from mdsgdln_book import dynamics, sweeps
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
 
 SUM_STEP, HIDDEN = 0.001, 200
@@ -19,8 +19,8 @@ STRUCTURES = {
 }
 
 
-def predicted(case: str, scale: float, seed: int) -> dict:
-    """Train the all-but-one network jointly; return the deviation of each prediction.
+def prediction_errors(case: str, scale: float, seed: int) -> dict:
+    """Train the all-but-one network; return the relative error of each prediction.
 
     What is trained is its reduction, which learns as it does.
     """
@@ -29,7 +29,7 @@ def predicted(case: str, scale: float, seed: int) -> dict:
     network = networks.contextual_pathways(task, len(structures), len(structures) - 1, HIDDEN)
     rate = SUM_STEP * task.num_samples
     weights = network.init(jax.random.key(seed), scale)
-    losses = training.train(*reduced(network, weights, task), rate, NUM_STEPS[scale]).losses
+    losses = training.train(*reduce_network(network, weights, task), rate, NUM_STEPS[scale]).losses
     expected, drawn = (dynamics.balanced_weights(network, task, w) for w in (scale, weights))
     from_scale, from_weights = (
         theory.predict(network, start, task, rate, NUM_STEPS[scale]).losses
@@ -42,8 +42,8 @@ def predicted(case: str, scale: float, seed: int) -> dict:
     }
 
 
-def at_the_limits(hidden: int, scale: float, seed: int) -> dict:
-    """Train the all-but-one network; return the deviation of both predictions.
+def prediction_errors_at_limits(hidden: int, scale: float, seed: int) -> dict:
+    """Train few or strongly initialised neurons; return the errors of both predictions.
 
     From σ = 0.1 on the step shrinks as 1/σ²: large weights make the loss steep.
     """
@@ -68,7 +68,7 @@ def at_the_limits(hidden: int, scale: float, seed: int) -> dict:
 
 TABLES = {
     "prediction": Table(
-        predicted,
+        prediction_errors,
         sweeps.grid(
             case=list(STRUCTURES),
             scale=[1e-3, 1e-4, 7e-6],
@@ -77,7 +77,7 @@ TABLES = {
         repeated=(10,),
     ),
     "prediction_limits": Table(
-        at_the_limits,
+        prediction_errors_at_limits,
         sweeps.grid(
             hidden=[2, 4, 16, 100, 500],
             scale=[1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1.0],

@@ -12,8 +12,8 @@ import numpy as np
 
 from mdsgdln import deviation, networks, statistics, theory
 from mdsgdln_book import dynamics, sweeps
-from mdsgdln_book.dynamics.relu_neurons import descend, heun, residual_of, velocity
-from mdsgdln_book.experiments.first_drop import task_of
+from mdsgdln_book.dynamics.relu_neurons import descend, heun_step, residual_of, velocity
+from mdsgdln_book.experiments.first_drop import task_by_name
 from mdsgdln_book.tables import Table
 
 TASKS = ["xor 1", "decision 0", "trees 3"]
@@ -29,25 +29,25 @@ STILL = 1e-6  # fall of the loss in a block, over the initial one, that ends it
 MOST_STILL = 200  # blocks of a minimisation
 
 
-def width_of(name: str) -> int:
-    """Return how many hidden neurons the network for a task has."""
+def hidden_width(name: str) -> int:
+    """Return the number of hidden neurons used for a task."""
     return 128 if name.startswith("xor") else 200
 
 
-def draw(task, width: int, seed: int) -> np.ndarray:
-    """Return unit Gaussian weights z."""
+def draw_neurons(task, width: int, seed: int) -> np.ndarray:
+    """Return unit Gaussian neurons z."""
     rng = np.random.default_rng([seed, 77])
     layers = [rng.normal(size=(width, len(part))) for part in (task.inputs, task.targets)]
     return np.concatenate(layers, axis=1)
 
 
-def step_of(task) -> float:
+def flow_step(task) -> float:
     """Return the step of the flow: STEP over the largest drive of random neurons."""
     directions = np.random.default_rng(0).normal(size=(2000, len(task.inputs)))
     return STEP / (1.1 * dynamics.drive(task, directions).max())
 
 
-def power_of(targets) -> float:
+def loss_at_zero_output(targets) -> float:
     """Return the loss of a network whose outputs are zero."""
     return float(np.sum(np.asarray(targets) ** 2)) / (2 * targets.shape[1])
 
@@ -55,8 +55,8 @@ def power_of(targets) -> float:
 # Gradient flow ---------------------------------------------------------------------------------
 
 
-def flow(task, z, step: float, num_steps: int = 0) -> np.ndarray:
-    """Return losses: of so many steps, or up to twice the time at which FALLEN is left."""
+def flow_losses(task, z, step: float, num_steps: int = 0) -> np.ndarray:
+    """Return the losses of gradient flow for ``num_steps``, or to twice the learning time."""
     losses = np.zeros(0)
     for _ in range(MOST_BLOCKS):
         z, part = descend(z, task.inputs, task.targets, step, BLOCK)
@@ -71,8 +71,8 @@ def flow(task, z, step: float, num_steps: int = 0) -> np.ndarray:
 
 
 @jax.jit
-def wait(z, size, dormant, residual, inputs, step, longest):
-    """Let dormant neurons climb their utility until the first of them has size 1, or for too long.
+def grow_dormant_neurons(z, size, dormant, residual, inputs, step, longest):
+    """Let dormant neurons climb their utility until the first of them reaches size 1.
 
     Each direction follows the flow on a residual that stands still; ln size grows by 2U dt.
     """
@@ -81,7 +81,7 @@ def wait(z, size, dormant, residual, inputs, step, longest):
 
     def one(state):
         z, size, time, _ = state
-        new = heun(climbing, z, step)
+        new = heun_step(climbing, z, step)
         stretch = jnp.linalg.norm(new, axis=1)
         return new / stretch[:, None], size + jnp.log(stretch), time + step, jnp.log(stretch)
 
@@ -98,8 +98,8 @@ def wait(z, size, dormant, residual, inputs, step, longest):
 
 
 @jax.jit
-def minimise(z, inputs, targets, step):
-    """Let neurons follow gradient flow until the loss stands still, or for too long."""
+def minimise_loss(z, inputs, targets, step):
+    """Follow gradient flow until the loss stops falling."""
     power = jnp.sum(targets**2) / (2 * inputs.shape[1])
 
     def block(carry):
@@ -116,11 +116,11 @@ def minimise(z, inputs, targets, step):
 
 
 def alternating_flows(task, drawn, scale: float, step: float, longest: float, most: int = ACTIVE):
-    """Return jump times of alternating gradient flows, and losses after them, from given weights.
+    """Return jump times and plateau losses of alternating gradient flows from given weights.
 
     Dormant neurons climb their utility on the residual that the active ones leave. One whose
     accumulated utility ∫ 2U dt passes ln(1/size) joins the active ones, with size 1, and for good.
-    These minimise the loss, in no time. At most so many jumps are followed.
+    These minimise the loss, in no time. At most ``most`` jumps are followed.
     """
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     length = np.linalg.norm(drawn, axis=1)
@@ -130,23 +130,25 @@ def alternating_flows(task, drawn, scale: float, step: float, longest: float, mo
     time, times, losses = 0.0, [], []
     for count in range(most):
         residual = residual_of(active, inputs, targets)
-        z, size, waited, first = wait(z, size, dormant, residual, inputs, step, longest - time)
+        z, size, waited, first = grow_dormant_neurons(
+            z, size, dormant, residual, inputs, step, longest - time
+        )
         time += float(waited)
         if size[first] < 0 or time >= longest:
             break
         dormant[first] = False
         active = np.array(active)
         active[count] = z[first]
-        active, loss = minimise(active, inputs, targets, step)
+        active, loss = minimise_loss(active, inputs, targets, step)
         times.append(time)
         losses.append(float(loss))
-        if loss < FALLEN / 10 * power_of(targets):
+        if loss < FALLEN / 10 * loss_at_zero_output(targets):
             break
     return np.array(times), np.array(losses)
 
 
-def stairs(found, initial: float, times) -> np.ndarray:
-    """Return the loss of alternating gradient flows at some times."""
+def staircase_loss(found, initial: float, times) -> np.ndarray:
+    """Return the loss of alternating gradient flows at given times."""
     jumps, losses = found
     levels = np.concatenate([[initial], losses])
     return levels[np.searchsorted(jumps, times, side="right")]
@@ -156,7 +158,7 @@ def stairs(found, initial: float, times) -> np.ndarray:
 
 
 def kernel_losses(task, z, times) -> np.ndarray:
-    """Return the losses of a network whose tangent kernel stays what it is at the start."""
+    """Return the losses of a network with its tangent kernel frozen at initialisation."""
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     w, u = np.split(z, [len(inputs)], axis=1)
     activity = np.maximum(w @ inputs, 0)
@@ -170,7 +172,7 @@ def kernel_losses(task, z, times) -> np.ndarray:
 
 
 def mode_losses(task, width: int, scale: float, times) -> np.ndarray:
-    """Return the losses of a linear network of the same width, mode by mode."""
+    """Return the losses of a linear network of the same width, predicted mode by mode."""
     found = statistics.modes(task)
     start = width * scale**2 / 2
     strengths = theory.mode_trajectory(times, found.singular_values, found.input_variances, start)
@@ -178,7 +180,7 @@ def mode_losses(task, width: int, scale: float, times) -> np.ndarray:
 
 
 def basin_neurons(found, width: int, scale: float) -> np.ndarray:
-    """Return one neuron for each basin, of the strength that all its neurons have."""
+    """Return one neuron per basin that carries the strength of all its neurons."""
     strength = np.sqrt(width * scale**2 * np.array([basin.mass for basin in found]))
     rows = [np.concatenate([basin.input_weights, basin.output_weights]) for basin in found]
     return strength[:, None] * np.array(rows)
@@ -187,8 +189,8 @@ def basin_neurons(found, width: int, scale: float) -> np.ndarray:
 # Side by side ----------------------------------------------------------------------------------
 
 
-def half(losses) -> int:
-    """Return the step from which less than half of the initial loss is left, or their number.
+def half_loss_step(losses) -> int:
+    """Return the first step with less than half the initial loss, or the number of steps.
 
     Stairs, and the limit of a linear network, may be at half but for rounding: that is not less.
     """
@@ -196,8 +198,8 @@ def half(losses) -> int:
     return int(np.argmax(below)) if below.any() else len(below)
 
 
-def curves_of(task, width: int, z, found, step: float, num_steps: int) -> dict:
-    """Return the loss curves that theories predict for a network, by name; z as drawn, σ = SIGMA.
+def predicted_curves(task, width: int, z, found, step: float, num_steps: int) -> dict:
+    """Return the loss curves that each theory predicts from given weights at σ = SIGMA.
 
     The stand-in (predict) and as many neurons that are drawn, not designed (drawn), one neuron per
     basin (few), alternating flows, linear modes, the kernel at the start.
@@ -211,35 +213,39 @@ def curves_of(task, width: int, z, found, step: float, num_steps: int) -> dict:
     staircase = alternating_flows(task, z, SIGMA, step, times[-1])
     return {
         "predict": np.asarray(fine.losses[::REFINED]),
-        "drawn": flow(task, larger * draw(task, number, 2), step, num_steps),
-        "few": flow(task, basin_neurons(found, width, SIGMA), step, num_steps),
-        "flows": stairs(staircase, power_of(task.targets), times),
+        "drawn": flow_losses(task, larger * draw_neurons(task, number, 2), step, num_steps),
+        "few": flow_losses(task, basin_neurons(found, width, SIGMA), step, num_steps),
+        "flows": staircase_loss(staircase, loss_at_zero_output(task.targets), times),
         "modes": mode_losses(task, width, SIGMA, times),
         "kernel": kernel_losses(task, SIGMA * z, times),
     }
 
 
-def compare(task: str) -> dict:
-    """Return how near several theories come to a network of small weights.
+def compare_theories(task: str) -> dict:
+    """Return the relative error of several theories of a small ReLU network.
 
     Results:
         NAME_curve, NAME_half: relative errors of the curve and of the half-loss time, 1 if it never
-            comes; of another random seed (other), and of the theories of ``curves_of``.
+            comes; of another random seed (other), and of the theories of ``predicted_curves``.
         first: time of the first jump of alternating flows from σ = 1e-32, over ln(1/σ).
         rate: of the fastest basin.
     """
-    data, width = task_of(task), width_of(task)
-    z, step = draw(data, width, 0), step_of(data)
-    losses = flow(data, SIGMA * z, step)
+    data, width = task_by_name(task), hidden_width(task)
+    z, step = draw_neurons(data, width, 0), flow_step(data)
+    losses = flow_losses(data, SIGMA * z, step)
     found = dynamics.basins(data, key=jax.random.key(0))
-    curves = curves_of(data, width, z, found, step, len(losses))
-    curves["other"] = flow(data, SIGMA * draw(data, width, 1), step, len(losses))
+    curves = predicted_curves(data, width, z, found, step, len(losses))
+    curves["other"] = flow_losses(data, SIGMA * draw_neurons(data, width, 1), step, len(losses))
     results = {}
     for name, curve in curves.items():
-        late = 1.0 if half(curve) == len(curve) else abs(half(curve) / half(losses) - 1)
+        late = (
+            1.0
+            if half_loss_step(curve) == len(curve)
+            else abs(half_loss_step(curve) / half_loss_step(losses) - 1)
+        )
         results |= {f"{name}_curve": deviation(curve, losses), f"{name}_half": late}
     jumps, _ = alternating_flows(data, z, TINY, step, np.inf, most=1)
     return results | {"first": jumps[0] / np.log(1 / TINY), "rate": found[0].rate}
 
 
-TABLES = {"other_theories": Table(compare, sweeps.grid(task=TASKS), repeated=(0,))}
+TABLES = {"other_theories": Table(compare_theories, sweeps.grid(task=TASKS), repeated=(0,))}

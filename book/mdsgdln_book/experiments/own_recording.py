@@ -13,8 +13,8 @@ TRUTH = gates.context_gates(CONTEXTS, ITEMS, [(0, 1, 2), (0, 1), (0, 2), (1, 2)]
 BASELINE, WINDOW = 5.0, 0.5  # spikes per second before the stimulus, seconds counted
 
 
-def simulate(neurons: int, trials: int, seed: int, known: bool = True):
-    """Return mean rates in every condition, (neurons, 24), and before the stimulus, (neurons, 1).
+def simulate_recording(neurons: int, trials: int, seed: int, known: bool = True):
+    """Return mean rates per condition, (neurons, 24), and baseline rates, (neurons, 1).
 
     A neuron whose gate is on in a condition fires faster by its own amount, about 15 spikes per
     second, and not equally in all of these conditions. If not ``known``, each neuron has a gate
@@ -32,20 +32,20 @@ def simulate(neurons: int, trials: int, seed: int, known: bool = True):
 
 
 def above_noise(evoked, before, trials: int):
-    """Return rates less the baseline and two standard errors of a Poisson count at baseline."""
+    """Subtract the baseline and two standard errors of its Poisson counts from rates."""
     return evoked - before - 2 * np.sqrt(before / (WINDOW * trials))
 
 
-def find(neurons: int, trials: int, seed: int, known: bool = True):
-    """Return the gates found in one simulated recording."""
-    activity = above_noise(*simulate(neurons, trials, seed, known), trials)
+def discover_in_recording(neurons: int, trials: int, seed: int, known: bool = True):
+    """Return the gates discovered in one simulated recording."""
+    activity = above_noise(*simulate_recording(neurons, trials, seed, known), trials)
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # 25 neurons are few
         return discovery.discover(activity)
 
 
 def experiment(neurons: int, trials: int, seed: int) -> dict:
-    """Return how many gates are found, and the share of their entries that is right."""
-    found = find(neurons, trials, seed)
+    """Return the number of discovered gates and the share of correct entries."""
+    found = discover_in_recording(neurons, trials, seed)
     return {"pathways": len(found), "right": round(1 - discovery.disagreement(TRUTH, found), 4)}
 
 

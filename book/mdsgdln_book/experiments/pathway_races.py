@@ -8,23 +8,23 @@ import numpy as np
 
 from mdsgdln import gates, networks, squared_error, tasks, theory, training
 from mdsgdln_book import linear_maps, sweeps
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
 
 NUM_ITEMS, HIDDEN = 2, 20  # neurons of a pathway
 STRENGTH = 1.0  # κ, the singular value of a tree of two items without its mean
 
 
-def timed(kind: str, scale: float, seed: int) -> dict:
-    """Return the time at which half of the residual is learned, per κ and ln(1/a₀)/2."""
+def half_residual_time(kind: str, scale: float, seed: int) -> dict:
+    """Return the time at which half of the residual is learned, in units of ln(1/a₀)/(2κ)."""
     sum_step, num_steps = 0.01, 6000
     num_contexts, subset_size = (int(word) for word in kind.split() if word.isdigit())
     task = tasks.contextual(num_contexts, NUM_ITEMS)
     rate = sum_step * task.num_samples
     network = networks.contextual_pathways(task, num_contexts, subset_size, HIDDEN)
-    small = reduced(network, network.init(jax.random.key(seed), scale), task)
+    small = reduce_network(network, network.init(jax.random.key(seed), scale), task)
     run = training.train(*small, rate, num_steps, observe="outputs")
-    residual = np.asarray(linear_maps.residual(small[2]).targets)
+    residual = np.asarray(linear_maps.linear_residual(small[2]).targets)
     learned = np.tensordot(run.observed, residual) / np.sum(residual**2)
     half = rate * np.argmax(learned > 0.5)
     start = theory.expected_initial_strength(HIDDEN, scale)
@@ -32,11 +32,11 @@ def timed(kind: str, scale: float, seed: int) -> dict:
     return {"time": half / unit, "learned": learned[-1]}
 
 
-def decaying(num_contexts: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the item mode of pathways that are on in 1, 2, … contexts, summed over each size.
+def decaying_item_modes(num_contexts: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the item modes of pathways active in 1, 2, … contexts, summed by size.
 
     Weights of contextual pathways decay at the rate ``cost`` κ/P (κ = 1) times the number of
-    contexts in which the pathway is on. Shapes: time / P (T,), strengths (sizes, T).
+    contexts in which the pathway is active. Shapes: time / P (T,), strengths (sizes, T).
     """
     sum_step, num_steps, every, scale = 0.02, 14000, 700, 1e-12
     task = tasks.contextual(num_contexts, NUM_ITEMS)
@@ -78,7 +78,7 @@ def decaying(num_contexts: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
 
 TABLES = {
     "race_law": Table(
-        timed,
+        half_residual_time,
         sweeps.grid(
             kind=[f"{c} contexts, {k} on" for c in range(3, 9) for k in range(1, c)],
             scale=[1e-3, 1e-5, 1e-7, 1e-9],

@@ -36,8 +36,8 @@ LOSSES = {"squared": md.squared_error, "logistic": md.logistic}
 kept = jax.jit(lambda weights: weights)  # what is recorded of a run
 
 
-def properties(structure: str, seed: int) -> np.ndarray:
-    """Return a binary structure, (rows, items): a tree, arcs of three items on a ring, or drawn."""
+def binary_structure(structure: str, seed: int) -> np.ndarray:
+    """Return a binary (rows, items) structure: a tree, arcs on a ring, or random."""
     match structure:
         case "tree":
             return np.asarray(md.tasks.structure("tree", NUM_ITEMS))
@@ -47,28 +47,28 @@ def properties(structure: str, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 2, (NUM_ROWS, NUM_ITEMS)).astype(float)
 
 
-def with_blocks(num_contexts: int, rows: np.ndarray, function) -> md.Task:
-    """Return items in contexts; function(rows, b == c) is block b of the targets in context c."""
+def contextual_task(num_contexts: int, rows: np.ndarray, function) -> md.Task:
+    """Return a task whose block b of targets in context c is ``function(rows, b == c)``."""
     task = md.tasks.contextual(num_contexts, NUM_ITEMS, [rows] * num_contexts, rows)
     every = range(num_contexts)
     blocks = [[function(rows, block == context) for context in every] for block in every]
     return md.Task(task.inputs, np.vstack([np.tile(rows, num_contexts), np.block(blocks)]))
 
 
-def conjunction(rows, own):
-    """Return the properties in their own context."""
+def conjunction_block(rows, own):
+    """Return the properties in a block's own context, zero elsewhere."""
     return rows * own
 
 
-def equivalence(rows, own):
-    """Return the properties in their own context, their opposites elsewhere."""
+def equivalence_block(rows, own):
+    """Return the properties in a block's own context, their opposites elsewhere."""
     return rows if own else 1 - rows
 
 
 def drawn_functions(share: float, seed: int):
-    """Return a function of a property and of whether the context is a block's own, for each row.
+    """Draw a Boolean function of property and context match for each row.
 
-    A ``share`` of the rows takes exclusive or or its opposite; each other row one of the eight that
+    A ``share`` of the rows takes XOR or its opposite; each other row one of the eight that
     are like *and*, in which one of the four cases has another answer than the rest.
     """
     generator = np.random.default_rng(100 + seed)
@@ -83,16 +83,16 @@ def drawn_functions(share: float, seed: int):
 
 
 @cache
-def task_of(kind: str, num_contexts: int, structure: str, seed: int) -> md.Task:
-    """Return the task: a conjunction, an equivalence, or drawn with a share that needs gates."""
-    rows = properties(structure, seed)
-    functions = {"conjunction": conjunction, "equivalence": equivalence}
+def task_by_kind(kind: str, num_contexts: int, structure: str, seed: int) -> md.Task:
+    """Return a task by name: conjunction, equivalence, or random Boolean functions."""
+    rows = binary_structure(structure, seed)
+    functions = {"conjunction": conjunction_block, "equivalence": equivalence_block}
     function = functions.get(kind) or drawn_functions(float(kind.split()[-1]), seed)
-    return with_blocks(num_contexts, rows, function)
+    return contextual_task(num_contexts, rows, function)
 
 
-def at_loss(run, left: float) -> list[np.ndarray]:
-    """Return the recorded weights from just before the loss first is at most ``left`` of its start.
+def weights_at_loss(run, left: float) -> list[np.ndarray]:
+    """Return the recorded weights just before the loss falls to ``left`` of its initial value.
 
     Raises:
         ArithmeticError: it never is.
@@ -104,8 +104,8 @@ def at_loss(run, left: float) -> list[np.ndarray]:
     return [np.asarray(layer[step // EVERY]) for layer in run.observed]
 
 
-def trained(task, weights, rule: str, loss: str, key):
-    """Return the network, and its run with weights observed."""
+def train_and_record(task, weights, rule: str, loss: str, key):
+    """Return the network and its training run with recorded weights."""
     optimiser, *steps = RULES[rule]
     network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     run = md.train(
@@ -124,23 +124,25 @@ def trained(task, weights, rule: str, loss: str, key):
 
 
 def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, seed: int) -> dict:
-    """Train a network; return in how many contexts its neurons are active, and what forecast it.
+    """Train a network; return its neurons' active contexts and how well each score forecast them.
 
     ``shares`` at each of LEFT, by each of letting_go.RULES, of the weight that is active in 0, 1,
     …, C contexts. ``recovered`` by FORECASTS, at 3 % of the loss: the share of the weight whose off
     contexts, their number given, have the lowest initial preferences. ``always_on`` as below.
     """
-    data = task_of(task, contexts, structure, seed)
+    data = task_by_kind(task, contexts, structure, seed)
     weights_key, key, linear_key = jax.random.split(jax.random.key(seed), 3)
     relu = md.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
     start = relu.init(weights_key, SCALE)
-    network, run = trained(data, start, rule, loss, key)
+    network, run = train_and_record(data, start, rule, loss, key)
     found = []
     for left in LEFT:
-        now = at_loss(run, left)
-        rules = letting_go.off_by_rule(letting_go.active(now, data, contexts))
+        now = weights_at_loss(run, left)
+        rules = letting_go.inactive_contexts_by_rule(
+            letting_go.active_share_per_context(now, data, contexts)
+        )
         mass = np.asarray(discovery.importance(*now))
-        found.append([letting_go.shares(off, mass) for off in rules.values()])
+        found.append([letting_go.share_by_context_count(off, mass) for off in rules.values()])
         if left == 0.03:
             off, weight = rules["at most half"], mass
     numbers = np.repeat(np.arange(contexts), NUM_ITEMS)
@@ -148,15 +150,17 @@ def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, s
     forecasts = preference, np.roll(preference, 1, axis=0)
     results = {
         "shares": np.stack(found),
-        "recovered": [letting_go.recovered(score, off, weight) for score in forecasts],
+        "recovered": [letting_go.forecast_accuracy(score, off, weight) for score in forecasts],
     }
     if task in KINDS and rule == "descent":
-        results["always_on"] = always_on(data, np.asarray(run.losses), loss, linear_key)
+        results["always_on"] = loss_left_by_linear_network(
+            data, np.asarray(run.losses), loss, linear_key
+        )
     return results
 
 
-def always_on(task, losses: np.ndarray, loss: str, key) -> np.ndarray:
-    """Return how much of its loss a linear network has left after descent, over its start.
+def loss_left_by_linear_network(task, losses: np.ndarray, loss: str, key) -> np.ndarray:
+    """Return the share of the initial loss that a linear network retains after training.
 
     When 3 % is left of the losses of a ReLU network, which has twice as many neurons, and at the
     end.
@@ -168,25 +172,26 @@ def always_on(task, losses: np.ndarray, loss: str, key) -> np.ndarray:
     return np.asarray(run.losses)[[then, -1]] / run.losses[0]
 
 
-def after_turning(rule: str, seed: int) -> dict:
-    """Turn initial preferences by one context; return what of the weight turns with them.
+def share_rotated_with_preferences(rule: str, seed: int) -> dict:
+    """Rotate initial preferences by one context; return the weight share that rotates too.
 
     ``rotated``: the share of the weight whose off contexts turn, too; ``unchanged``: they stay.
     """
-    data, numbers = task_of("conjunction", 3, "tree", seed), np.repeat(np.arange(3), NUM_ITEMS)
+    data, numbers = task_by_kind("conjunction", 3, "tree", seed), np.repeat(np.arange(3), NUM_ITEMS)
     relu = md.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
     weights_key, key = jax.random.split(jax.random.key(seed))
     start = relu.init(weights_key, SCALE)
 
     def let_go(weights):
-        _, run = trained(data, weights, rule, "squared", key)
-        return letting_go.let_go(at_loss(run, 0.03), data, 3)
+        _, run = train_and_record(data, weights, rule, "squared", key)
+        return letting_go.inactive_contexts(weights_at_loss(run, 0.03), data, 3)
 
     off, _ = let_go(start)
-    after, mass = let_go(letting_go.turned(start, data, numbers, np.ones(HIDDEN, int)))
+    after, mass = let_go(letting_go.rotate_preferences(start, data, numbers, np.ones(HIDDEN, int)))
     return {
         name: np.average(
-            (after == np.roll(off, by, axis=1)).all(axis=1), weights=mass * letting_go.partly(off)
+            (after == np.roll(off, by, axis=1)).all(axis=1),
+            weights=mass * letting_go.is_contextual(off),
         )
         for name, by in (("rotated", 1), ("unchanged", 0))
     }
@@ -224,5 +229,7 @@ TABLES = {
             seed=range(10),
         ),
     ),
-    "people_turned": Table(after_turning, sweeps.grid(rule=["descent", "Adam"], seed=SEEDS)),
+    "people_turned": Table(
+        share_rotated_with_preferences, sweeps.grid(rule=["descent", "Adam"], seed=SEEDS)
+    ),
 }

@@ -47,8 +47,8 @@ RULES = {
 
 
 @cache
-def read(data: str) -> md.Task:
-    """Return a data set with a row of ones; of the digits every fourth."""
+def load_data_set(data: str) -> md.Task:
+    """Return a data set with a row of ones appended; of the digits every fourth sample."""
     if data == "contexts":
         return md.tasks.contextual(3)
     if data == "digits":
@@ -58,9 +58,9 @@ def read(data: str) -> md.Task:
     return md.tasks.with_ones(md.Task.from_samples(standardise(loaded.data), targets))
 
 
-def compare(data: str, loss: str, activation: str, rule: str) -> dict:
-    """Train and predict networks of a few seeds; return how far predictions and seeds are off."""
-    task, (scale, rate, _) = read(data), DATA[data]
+def compare_with_prediction(data: str, loss: str, activation: str, rule: str) -> dict:
+    """Train and predict networks; return the errors of predictions and between seeds."""
+    task, (scale, rate, _) = load_data_set(data), DATA[data]
     network = md.Layered((len(task.inputs), HIDDEN, len(task.targets)), ACTIVATIONS[activation])
     options = {
         "optimiser": RULES[rule](rate),
@@ -92,4 +92,4 @@ SETTINGS = [
     for loss, activation, rule in product(DATA[data][2], ACTIVATIONS, RULES)
     if not (data == "contexts" and rule == "batches of 64")  # of 24 samples
 ]
-TABLES = {"people_grid": Table(compare, SETTINGS)}
+TABLES = {"people_grid": Table(compare_with_prediction, SETTINGS)}

@@ -1,4 +1,4 @@
-"""Loss curves under many rules and losses, predicted before training and beside other guesses."""
+"""Loss curves under many rules and losses, predicted before training and by other guesses."""
 
 import warnings
 from functools import cache
@@ -9,6 +9,7 @@ import optax
 
 import mdsgdln as md
 from mdsgdln_book import sweeps
+from mdsgdln_book.experiments.people_race import seeded_settings
 from mdsgdln_book.experiments.published import HIDDEN, SCALE
 from mdsgdln_book.tables import Table
 
@@ -31,8 +32,8 @@ DIGITS = {"optimiser": optax.adamw(1e-3, weight_decay=0.01), "loss": md.cross_en
 
 
 @cache
-def how(rule: str, num_samples: int) -> dict:
-    """Return what ``train`` and ``predict`` take for a rule."""
+def training_options(rule: str, num_samples: int) -> dict:
+    """Return the keyword arguments of ``train`` and ``predict`` for a rule."""
     rate = RATE * num_samples
     others = {
         "momentum": optax.sgd((1 - BETA) * rate, momentum=BETA),
@@ -45,8 +46,8 @@ def how(rule: str, num_samples: int) -> dict:
     return {"optimiser": others.get(rule, optax.sgd(rate)), "loss": RULES[rule][0]} | batches
 
 
-def curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
-    """Return every tenth loss in training, and predicted; and of a linear network, seed 0 alone.
+def trained_and_predicted_curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
+    """Return every tenth trained and predicted loss, and for seed 0 that of a linear network.
 
     An always-on network has half of the neurons, as many as are on for a sample at first.
     """
@@ -64,45 +65,48 @@ def curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
     return {name: np.asarray(run.losses[::EVERY]) for name, run in found.items()}
 
 
-def in_contexts(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dict:
-    """Train and predict a ReLU network on trees in contexts; all of ``curves``."""
+def curves_in_contexts(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dict:
+    """Train and predict a ReLU network on trees in contexts."""
     task = md.tasks.contextual(contexts)
     sizes = len(task.inputs), hidden, len(task.targets)
-    return curves(task, sizes, scale, RULES[rule][1], seed, **how(rule, task.num_samples))
+    return trained_and_predicted_curves(
+        task, sizes, scale, RULES[rule][1], seed, **training_options(rule, task.num_samples)
+    )
 
 
-def on_digits(seed: int) -> dict:
+def curves_on_digits(seed: int) -> dict:
     """Train and predict a ReLU network on handwritten digits by AdamW, as usual."""
     task = md.tasks.digits()
-    return curves(task, (64, 300, 10), 0.02, 500, seed, batch_size=64, **DIGITS)
+    return trained_and_predicted_curves(
+        task, (64, 300, 10), 0.02, 500, seed, batch_size=64, **DIGITS
+    )
 
 
-def errors(rows, name: str = "predicted") -> float:
-    """Return the mean relative error of the curves of a name, over rows of a table that have it."""
+def mean_curve_errors(rows, name: str = "predicted") -> float:
+    """Return the mean relative errors of the named curves over the rows that have them."""
     pairs = [
         (row[name], row["trained"]) for _, row in rows.iterrows() if isinstance(row[name], list)
     ]
     return float(np.mean([md.deviation(*pair, learned=None) for pair in pairs]))
 
 
-def between_seeds(rows) -> float:
-    """Return the mean difference of trained curves, each to each other, over the latter."""
+def seed_differences(rows) -> float:
+    """Return the mean relative difference between trained curves of different seeds."""
     trained = np.stack(rows["trained"].to_list())
     apart = np.abs(trained[:, None] - trained).sum(axis=2) / trained.sum(axis=1)
     return float(apart.sum() / (len(trained) * (len(trained) - 1)))
 
 
-def settings(contexts, rules, hidden=HIDDEN, scale=SCALE) -> list[dict]:
-    """Return settings, five seeds each."""
-    return sweeps.grid(contexts=contexts, rule=rules, hidden=[hidden], scale=[scale], seed=range(5))
-
-
 LIMITS = [(30, SCALE * 5), (100, SCALE * 3), (HIDDEN, 1e-3), (HIDDEN, 1e-2)]
 TABLES = {
     "people_predicted": Table(
-        in_contexts,
-        settings([3, 4, 5], [*RULES])
-        + [row for limit in LIMITS for row in settings([3], ["descent", "AdamW"], *limit)],
+        curves_in_contexts,
+        seeded_settings([3, 4, 5], [*RULES], HIDDEN)
+        + [
+            row
+            for hidden, scale in LIMITS
+            for row in seeded_settings([3], ["descent", "AdamW"], hidden, [scale])
+        ],
     ),
-    "people_digits": Table(on_digits, sweeps.grid(seed=range(5)), repeated=(1,)),
+    "people_digits": Table(curves_on_digits, sweeps.grid(seed=range(5)), repeated=(1,)),
 }

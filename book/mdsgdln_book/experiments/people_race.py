@@ -29,8 +29,8 @@ RULES = {
 
 
 @cache
-def adam_of(epsilon: float = 1e-8, *betas: float):
-    """Return Adam, as fast as descent where gradients are below ε, and how many steps it takes."""
+def slow_adam(epsilon: float = 1e-8, *betas: float):
+    """Return Adam with descent's speed where gradients are below ε, and its number of steps."""
     steps = 500 if betas or epsilon < 1e-7 else 1200
     return optax.adam(SPEED + RATE * epsilon, *betas, eps=epsilon), steps
 
@@ -42,7 +42,7 @@ class Pathways(md.Network):
     """
 
     def __init__(self, task: md.Task, num_contexts: int, num_hidden: int):
-        """Make the pathways of a contextual task, of so many neurons each."""
+        """Make the pathways of a contextual task, of ``hidden`` neurons each."""
         every = range(num_contexts)
         subsets = [s for size in every for s in combinations(every, size + 1)]
         self.sizes = np.array([len(subset) for subset in subsets])  # k
@@ -55,7 +55,7 @@ class Pathways(md.Network):
         ]
 
     def init(self, key, scale):
-        """Draw Gaussian weights, zero from what is not seen."""
+        """Draw Gaussian weights, zero from inputs that are not seen."""
         keys = jax.random.split(key)
         drawn = (jax.random.normal(k, shape) for k, shape in zip(keys, self.shapes, strict=True))
         first, second = (scale * weights for weights in drawn)
@@ -66,7 +66,7 @@ class Pathways(md.Network):
         return ((weights[0] * self.seen) @ inputs) * self.gates[:, None]
 
     def outputs(self, weights, inputs):
-        """Return what each pathway adds to the outputs, (K, N_out, P)."""
+        """Return the contribution of each pathway to the outputs, (K, N_out, P)."""
         return weights[1] @ self.hidden(weights, inputs)
 
     def apply(self, weights, inputs):
@@ -75,11 +75,11 @@ class Pathways(md.Network):
 
 
 @cache
-def setting(num_contexts: int, num_hidden: int):
-    """Return the task, its pathways, and a function that says how much each has of the residual."""
+def race_setting(num_contexts: int, num_hidden: int):
+    """Return the task, its pathways, and a function for each pathway's share of the residual."""
     task = md.tasks.contextual(num_contexts, NUM_ITEMS)
     network = Pathways(task, num_contexts, num_hidden)
-    residual = np.asarray(linear_maps.residual(task).targets)
+    residual = np.asarray(linear_maps.linear_residual(task).targets)
 
     @jax.jit
     def learned(weights):
@@ -89,8 +89,8 @@ def setting(num_contexts: int, num_hidden: int):
     return task, network, learned
 
 
-def at_half(learned: np.ndarray, sizes: np.ndarray, num_contexts: int) -> np.ndarray:
-    """Return the shares of pathways that are on in 1, …, C − 1 contexts of half of the residual.
+def shares_at_half(learned: np.ndarray, sizes: np.ndarray, num_contexts: int) -> np.ndarray:
+    """Return the share of pathways active in 1, …, C − 1 contexts when half is learned.
 
     ``learned`` by each pathway, (T, K).
 
@@ -104,38 +104,38 @@ def at_half(learned: np.ndarray, sizes: np.ndarray, num_contexts: int) -> np.nda
     return np.array([then[sizes == size].sum() for size in range(1, num_contexts)]) / then.sum()
 
 
-def raced(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dict:
-    """Train; return ``shares`` of half of the residual by number of contexts.
+def train_race(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dict:
+    """Train the pathways; return their shares of half of the residual by number of contexts.
 
     After "Adam" come ε, β₁ and β₂ where they are not the usual ones.
     """
-    task, network, learned = setting(contexts, hidden)
-    optimiser, steps = RULES.get(rule) or adam_of(*map(float, rule.split()[1:]))
+    task, network, learned = race_setting(contexts, hidden)
+    optimiser, steps = RULES.get(rule) or slow_adam(*map(float, rule.split()[1:]))
     weights = network.init(jax.random.key(seed), scale)
     run = md.train(network, weights, task, None, steps, optimiser=optimiser, observe=learned)
-    return {"shares": at_half(np.asarray(run.observed), network.sizes, contexts)}
+    return {"shares": shares_at_half(np.asarray(run.observed), network.sizes, contexts)}
 
 
-def no_race(num_contexts: int) -> np.ndarray:
-    """Return the law binom(C, k) k (C − k), normalised, for k = 1, …, C − 1."""
+def shares_without_race(num_contexts: int) -> np.ndarray:
+    """Return the normalised law binom(C, k) k (C − k) for k = 1, …, C − 1."""
     law = [comb(num_contexts, k) * k * (num_contexts - k) for k in range(1, num_contexts)]
     return np.array(law) / sum(law)
 
 
-def unit(drive: np.ndarray) -> np.ndarray:
-    """Return a unit vector in the direction of each row."""
+def unit_rows(drive: np.ndarray) -> np.ndarray:
+    """Return rows normalised to unit length."""
     return drive / np.maximum(np.linalg.norm(drive, axis=-1, keepdims=True), 1e-12)
 
 
-def equal_speeds(
+def shares_at_equal_speeds(
     num_contexts: int, speed: Callable[[np.ndarray], np.ndarray], step: float = 1e-3
 ) -> np.ndarray:
-    """Return shares of half of the residual if item modes of all pathways move at given speeds.
+    """Return shares of half of the residual if all item modes move at a given speed.
 
-    One neuron stands for an item mode of each pathway. By symmetry pathways with k contexts are
-    alike, with output weights x in the common block, y in each block of their contexts, and z in
+    One neuron represents an item mode of each pathway. By symmetry pathways with k contexts are
+    equal, with output weights x in the common block, y in each block of their contexts, and z in
     each of the others. ``speed`` of the gradient of (x, y, z), in an orthonormal basis of blocks,
-    is their velocity: ``np.sign`` of sign descent, ``unit`` of one along singular vectors.
+    is their velocity: ``np.sign`` of sign descent, ``unit_rows`` of one along singular vectors.
     """
     C, k = num_contexts, np.arange(1, num_contexts + 1)
     blocks = np.sqrt(np.stack([np.ones(C), k, C - k], axis=1))  # norm of equal entries
@@ -162,7 +162,9 @@ def equal_speeds(
         pull = (drive * out * blocks**2).sum(axis=-1)
         # Entries of a block are equal; in an orthonormal basis they are one coordinate.
         whole = speed(drive * blocks)
-        out = out + step * (whole / np.where(blocks > 0, blocks, 1) if speed is unit else whole)
+        out = out + step * (
+            whole / np.where(blocks > 0, blocks, 1) if speed is unit_rows else whole
+        )
         into = into + step * np.where(pull == 0, 1, np.sign(pull))
         pairs = np.array([comb(C, size) for size in k]) * k * (C - k) / C
         learned = strengths @ (into * (out[..., 1] - out[..., 2])) * pairs
@@ -183,22 +185,22 @@ SIZES = (1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2, 0.5)  # σ
 THREE = [3, 4, 5]
 
 
-def rows(contexts, rules, hidden, scales=(SCALE,)) -> list[dict]:
-    """Return settings, five seeds each."""
+def seeded_settings(contexts, rules, hidden, scales=(SCALE,)) -> list[dict]:
+    """Return settings with five seeds each."""
     return sweeps.grid(contexts=contexts, rule=rules, hidden=[hidden], scale=scales, seed=range(5))
 
 
 TABLES = {
     "people_race": Table(
-        raced,
-        rows(THREE, ["descent", "momentum", "Muon", "Adam 1"], 20)
-        + rows(THREE, ["sign descent", "Adam"], 100)
-        + rows([3], DECAYS, 100)
-        + rows([3], [f"Adam {epsilon:g}" for epsilon in EPSILONS], 100)
-        + rows(THREE, ["descent"], 20, [1e-9])
-        + rows([3], ["slow descent"], 20, SIZES[2:-1])
-        + rows([3], ["descent"], 20, SIZES[:2])
-        + rows([4, 5], ["slow descent"], 20, [0.1])
-        + rows(THREE, ["slow descent"], 20, SIZES[-1:]),
+        train_race,
+        seeded_settings(THREE, ["descent", "momentum", "Muon", "Adam 1"], 20)
+        + seeded_settings(THREE, ["sign descent", "Adam"], 100)
+        + seeded_settings([3], DECAYS, 100)
+        + seeded_settings([3], [f"Adam {epsilon:g}" for epsilon in EPSILONS], 100)
+        + seeded_settings(THREE, ["descent"], 20, [1e-9])
+        + seeded_settings([3], ["slow descent"], 20, SIZES[2:-1])
+        + seeded_settings([3], ["descent"], 20, SIZES[:2])
+        + seeded_settings([4, 5], ["slow descent"], 20, [0.1])
+        + seeded_settings(THREE, ["slow descent"], 20, SIZES[-1:]),
     ),
 }

@@ -31,8 +31,8 @@ class Data(NamedTuple):
     context_of: np.ndarray
 
 
-def questions(kind: str) -> list[np.ndarray]:
-    """Return what is asked: for each context the answer to each digit, (N_out, 10).
+def draw_questions(kind: str) -> list[np.ndarray]:
+    """Return for each context the required answer to each digit, (N_out, 10).
 
     Plain: the name of the digit. Contextual: even, large, curved, or the name, in four contexts;
     what is not asked is answered by 0. Named: the first three, and the name in every context. Same:
@@ -51,14 +51,14 @@ def questions(kind: str) -> list[np.ndarray]:
     return list(answers[:3] if kind == "named" else answers)
 
 
-def prepare(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
-    """Split pictures at random, always in the same way; ask every question about each of them."""
+def prepare_data(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
+    """Split pictures at random with a fixed seed and pair each with every question."""
     order = np.random.default_rng(0).permutation(pictures.num_samples)
     pixels, names = np.asarray(pictures.inputs), np.argmax(pictures.targets, axis=0)
     chosen = order[:NUM_TRAIN]
     mean = pixels[:, chosen].mean(axis=1, keepdims=True)
     size = float(np.sqrt(np.mean(np.sum((pixels[:, chosen] - mean) ** 2, axis=0))))
-    pixels, asked = (pixels - mean) / size, questions(kind)
+    pixels, asked = (pixels - mean) / size, draw_questions(kind)
 
     def task(columns):
         one_hot = np.repeat(0.5 * np.eye(len(asked)), len(columns), axis=1)
@@ -75,12 +75,12 @@ def prepare(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
 
 
 @cache
-def load(kind: str) -> Data:
-    """Return the data of a task."""
-    return prepare(tasks.digits(), NUM_TRAIN if kind == "plain" else NUM_ASKED, kind)
+def load_data(kind: str) -> Data:
+    """Return the pictures, questions and answers of a task by name."""
+    return prepare_data(tasks.digits(), NUM_TRAIN if kind == "plain" else NUM_ASKED, kind)
 
 
-def mnist() -> tasks.Task:
+def load_mnist() -> tasks.Task:
     """Return MNIST, its 10 000 test pictures last: pixels (784, P) in 0 … 1, one-hot targets.
 
     Its four original files are unpacked in the folder that ``MNIST`` names; entries follow a header
@@ -95,13 +95,13 @@ def mnist() -> tasks.Task:
     return tasks.Task(pixels.T / 255, np.eye(10)[digits].T)
 
 
-def available() -> bool:
-    """Return whether MNIST, which is no part of the repository, is on this machine."""
+def has_mnist() -> bool:
+    """Return whether the files of MNIST are on this machine."""
     return bool(os.environ.get("MNIST"))
 
 
-def answers(data: Data, outputs) -> np.ndarray:
-    """Return which word each output for a test sample is most like, of those that may answer.
+def answered_words(data: Data, outputs) -> np.ndarray:
+    """Return the most similar permitted word for each output on a test sample.
 
     Shapes: outputs (N_out, P), returned (P,).
     """
@@ -109,6 +109,6 @@ def answers(data: Data, outputs) -> np.ndarray:
     return np.where(allowed, data.words.T @ np.asarray(outputs), -np.inf).argmax(axis=0)
 
 
-def equal(data: Data, some, others) -> float:
-    """Return the share of test samples to which two networks answer the same."""
-    return float(np.mean(answers(data, some) == answers(data, others)))
+def agreement(data: Data, some, others) -> float:
+    """Return the share of test samples on which two networks give the same answer."""
+    return float(np.mean(answered_words(data, some) == answered_words(data, others)))

@@ -33,15 +33,15 @@ def random_case(seed: int) -> tuple[networks.GatedNetwork, tasks.Task, float]:
     return networks.pathways(task, gates.astype(float), hidden), task, float(scale)
 
 
-def outcome(seed: int) -> dict:
-    """Predict and train a random case; return the relative error, and what was said of it.
+def prediction_outcome(seed: int) -> dict:
+    """Predict and train a random case; return the relative error and any warning.
 
     It is "refused" where there are too few neurons to say what is learned; errors are −1 then.
     """
     network, task, scale = random_case(seed)
     weights = network.init(jax.random.key(seed), scale)
-    rate = small_rate(network, task, scale)
-    losses = trained(network, weights, task, rate)
+    rate = stable_rate(network, task, scale)
+    losses = train_until_learned(network, weights, task, rate)
     refused, error = False, -1.0
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
@@ -59,8 +59,8 @@ def outcome(seed: int) -> dict:
     }
 
 
-def small_rate(network, task, scale: float) -> float:
-    """Return a learning rate well below two over the largest curvature on the way."""
+def stable_rate(network, task, scale: float) -> float:
+    """Return a learning rate well below the stability limit along the whole path."""
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     variance = np.linalg.norm(inputs, 2) ** 2 / task.num_samples
     sizes = network.graph.neurons
@@ -70,8 +70,8 @@ def small_rate(network, task, scale: float) -> float:
     return float(0.05 / (variance * largest * len(network.graph.paths)))
 
 
-def trained(network, weights, task, rate: float) -> np.ndarray:
-    """Return the loss at every step until all but a hundredth of what can be learned is."""
+def train_until_learned(network, weights, task, rate: float) -> np.ndarray:
+    """Return the loss at every step until 99 % of the learnable part is learned."""
     gates = np.stack([np.asarray(gate) for gate in network.node_gates.values()])
     features = np.vstack([gate * np.asarray(task.inputs) for gate in gates])
     left = tasks.Task(features, task.targets)
@@ -89,4 +89,4 @@ def trained(network, weights, task, rate: float) -> np.ndarray:
     return losses[: learned[0] + 1] if len(learned) else losses
 
 
-TABLES = {"predictable": Table(outcome, sweeps.grid(seed=range(200)), repeated=(124,))}
+TABLES = {"predictable": Table(prediction_outcome, sweeps.grid(seed=range(200)), repeated=(124,))}

@@ -1,4 +1,4 @@
-"""Predicted loss curves beside those of trained ReLU networks, for 42 tasks."""
+"""Predicted loss curves next to the curves of trained ReLU networks, for 42 tasks."""
 
 from itertools import combinations
 
@@ -8,8 +8,15 @@ import numpy as np
 
 from mdsgdln import deviation, networks, theory
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, first_rate, passed, task_of, width_of
-from mdsgdln_book.experiments.reduced import span
+from mdsgdln_book.experiments.first_drop import (
+    FRESH,
+    KNOWN,
+    crossing_step,
+    first_basin_rate,
+    hidden_width,
+    task_by_name,
+)
+from mdsgdln_book.experiments.reduced import orthonormal_span
 from mdsgdln_book.tables import Table
 
 SCALES = (1e-6, 1e-4, 1e-2)
@@ -21,8 +28,8 @@ LEVELS = (0.9, 0.7, 0.5, 0.3, 0.1)
 ROUND = 500  # steps
 
 
-def curves(task: str) -> dict:
-    """Return how far predicted loss curves are from those of trained networks.
+def compare_curves(task: str) -> dict:
+    """Return the relative errors of predicted loss curves and of crossing times.
 
     Networks are trained until twice the time at which 1 % of their mean loss is left, at most until
     200 over the first rate.
@@ -31,47 +38,47 @@ def curves(task: str) -> dict:
         error: relative, of the prediction and the mean of five networks, (scales,).
         scatter: median of that between two of them, ten pairs, (scales,).
         predicted: times of 90, 70, 50, 30, 10 % of the loss, 0 where it stays above, (scales, 5).
-        measured: those of the mean loss, (scales, 5).
-        seeds: those of each network, (scales, seeds, 5).
+        measured: times of the mean loss, (scales, 5).
+        seeds: times of each network, (scales, seeds, 5).
     """
-    data, width = task_of(task), width_of(task)
-    rate = first_rate(data)
+    data, width = task_by_name(task), hidden_width(task)
+    rate = first_basin_rate(data)
     found: dict = {n: [] for n in ("error", "scatter", "predicted", "measured", "seeds")}
     for scale in SCALES:
-        times, losses = trained(data, width, scale, rate)
+        times, losses = train_networks(data, width, scale, rate)
         mean = losses.mean(axis=0)
         predicted = theory.predict(
-            network_of(data, width), scale, data, STEP / rate, len(times), key=jax.random.key(0)
+            relu_network(data, width), scale, data, STEP / rate, len(times), key=jax.random.key(0)
         )
         pairs = [np.abs(a - b).sum() / mean.sum() for a, b in combinations(losses, 2)]
         found["error"].append(deviation(predicted.losses, mean, learned=None))
         found["scatter"].append(np.median(pairs))
-        found["predicted"].append(crossings(times, np.asarray(predicted.losses), mean[0]))
-        found["measured"].append(crossings(times, mean, mean[0]))
-        found["seeds"].append([crossings(times, one, mean[0]) for one in losses])
+        found["predicted"].append(crossing_times(times, np.asarray(predicted.losses), mean[0]))
+        found["measured"].append(crossing_times(times, mean, mean[0]))
+        found["seeds"].append([crossing_times(times, one, mean[0]) for one in losses])
     return found
 
 
-def network_of(task, width: int) -> networks.ReLUNetwork:
-    """Return the network that is trained on a task."""
+def relu_network(task, width: int) -> networks.ReLUNetwork:
+    """Return the ReLU network for a task."""
     return networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
 
 
-def crossings(times, losses, first) -> list[float]:
-    """Return when a loss is at some parts of its start, 0 where it does not come so far."""
-    return [times[1] * passed(losses, level * first) for level in LEVELS]
+def crossing_times(times, losses, first) -> list[float]:
+    """Return the times at which a loss crosses each of LEVELS, 0 where it does not."""
+    return [times[1] * crossing_step(losses, level * first) for level in LEVELS]
 
 
-def trained(task, width: int, scale: float, rate: float):
-    """Return times and losses of some networks, as long as there is to learn.
+def train_networks(task, width: int, scale: float, rate: float):
+    """Train several networks until learned; return times and losses.
 
     A step of descent multiplies by 1 + ηs what a time of ln(1 + ηs)/s would: that is its time.
     """
-    state, x, y = begin(task, width, scale, SEEDS)
+    state, x, y = initialise_networks(task, width, scale, SEEDS)
     tick = np.log1p(STEP) / rate
     most, found = int(LONGEST / rate / tick), np.zeros((SEEDS, 0))
     while found.shape[1] < most:
-        state, losses = advance(state, x, y, STEP / rate)
+        state, losses = train_round(state, x, y, STEP / rate)
         found = np.concatenate([found, np.asarray(losses, float).T], axis=1)
         mean = found.mean(axis=0)
         learned = int(np.argmax(mean < LEARNED * mean[0]))
@@ -80,28 +87,28 @@ def trained(task, width: int, scale: float, rate: float):
     return tick * np.arange(most), found[:, :most]
 
 
-def begin(task, width: int, scale: float, seeds: int):
-    """Return initial weights of some networks, inputs and targets, in bases of the latter's spans.
+def initialise_networks(task, width: int, scale: float, seeds: int):
+    """Return initial weights, inputs and targets, written in bases of the spans of the data.
 
     Inputs and outputs in which the task has nothing are left out: no weight there moves, or matters
     beyond σ².
     """
-    (left, x), (left_out, y) = map(coordinates, (task.inputs, task.targets))
-    network = network_of(task, width)
+    (left, x), (left_out, y) = map(span_coordinates, (task.inputs, task.targets))
+    network = relu_network(task, width)
     keys = jax.random.split(jax.random.key(1), seeds)
     first, second = jax.vmap(lambda key: network.init(key, scale))(keys)
     return [first @ left, left_out.T @ second], x, y  # drawn before: no basis changes the networks
 
 
-def coordinates(columns):
-    """Return a basis of the span of columns, and these in it."""
-    basis = span(columns)
+def span_coordinates(columns):
+    """Return an orthonormal basis of the span of columns, and their coordinates in it."""
+    basis = orthonormal_span(columns)
     return basis, basis.T @ np.asarray(columns)
 
 
 @jax.jit
-def advance(weights, inputs, targets, learning_rate):
-    """Train all networks for some steps; return losses before them, (steps, networks)."""
+def train_round(weights, inputs, targets, learning_rate):
+    """Train all networks for one round; return weights and losses, (steps, networks)."""
 
     def loss(weights):
         first, second = weights
@@ -116,5 +123,5 @@ def advance(weights, inputs, targets, learning_rate):
 
 
 TABLES = {
-    "predicted_curves": Table(curves, sweeps.grid(task=[*KNOWN, *FRESH]), repeated=(4,)),
+    "predicted_curves": Table(compare_curves, sweeps.grid(task=[*KNOWN, *FRESH]), repeated=(4,)),
 }

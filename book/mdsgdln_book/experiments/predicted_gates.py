@@ -1,4 +1,4 @@
-"""Gates of the neurons that stand for a ReLU network beside those of trained networks."""
+"""Gates of the neurons that represent a ReLU network, and of trained networks."""
 
 from itertools import permutations
 
@@ -7,16 +7,22 @@ import numpy as np
 
 from mdsgdln import theory, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.dynamics.relu_neurons import patterns
-from mdsgdln_book.experiments.first_drop import FRESH, KNOWN, first_rate, task_of, width_of
+from mdsgdln_book.dynamics.relu_neurons import gate_patterns
+from mdsgdln_book.experiments.first_drop import (
+    FRESH,
+    KNOWN,
+    first_basin_rate,
+    hidden_width,
+    task_by_name,
+)
 from mdsgdln_book.experiments.predicted_curves import (
     LEARNED,
     LONGEST,
     ROUND,
     STEP,
-    advance,
-    begin,
-    network_of,
+    initialise_networks,
+    relu_network,
+    train_round,
 )
 from mdsgdln_book.tables import Table
 
@@ -27,33 +33,33 @@ MANY = [*LARGE, "signs 2", "signs 5", "signs 8", "signs 9"]  # 13 samples or mor
 FEW = [name for name in [*KNOWN, *FRESH] if name not in MANY]
 
 
-def trained(task, width: int) -> tuple:
-    """Return gates and squared weights of networks at the end and at the start, and the steps.
+def train_and_read_gates(task, width: int) -> tuple:
+    """Train networks; return final and initial gates and squared weights, and the steps.
 
     (networks, H, P) and (networks, H). They are trained until 1 % of their mean loss is left.
     """
-    start, *data = begin(task, width, SCALE, SEEDS)
+    start, *data = initialise_networks(task, width, SCALE, SEEDS)
     weights, inputs = start, data[0]
-    rate = first_rate(task)
+    rate = first_basin_rate(task)
     tick, initial, steps = np.log1p(STEP) / rate, None, 0
     while steps + ROUND <= LONGEST / rate / tick:
         steps += ROUND
-        weights, losses = advance(weights, *data, STEP / rate)
+        weights, losses = train_round(weights, *data, STEP / rate)
         mean = np.asarray(losses).mean(axis=1)
         initial = mean[0] if initial is None else initial
         if mean[-1] < LEARNED * initial:
             break
-    return of_neurons(weights, inputs), of_neurons(start, inputs), steps
+    return gates_and_masses(weights, inputs), gates_and_masses(start, inputs), steps
 
 
-def of_neurons(weights, inputs) -> tuple:
-    """Return which samples are on, boundaries left out, and the squared weights, per neuron."""
+def gates_and_masses(weights, inputs) -> tuple:
+    """Return each neuron's active samples and squared weight."""
     first, second = map(np.asarray, weights)
-    on = np.array([patterns(w, inputs) == 1 for w in first])
+    on = np.array([gate_patterns(w, inputs) == 1 for w in first])
     return on, np.sum(first**2, axis=2) + np.sum(second**2, axis=1)
 
 
-def strongest(on, weight):
+def strongest_gates(on, weight):
     """Return the gates that together hold 95 % of the squared weights."""
     gates, group = np.unique(on, axis=0, return_inverse=True)
     held = np.bincount(group.ravel(), weight)
@@ -62,25 +68,25 @@ def strongest(on, weight):
     return gates[order[:number]]
 
 
-def near(gates, on, weight) -> float:
-    """Return the share of squared weights within one sample of a gate."""
+def share_near_gates(gates, on, weight) -> float:
+    """Return the share of squared weights within one sample of any given gate."""
     distance = np.sum(on[:, None] != gates[None], axis=2).min(axis=1)
     return float(weight[distance <= 1].sum() / weight.sum())
 
 
-def families(on, weight, num_contexts: int) -> np.ndarray:
-    """Return the shares of the squared weights that families of gates have, (2^C,).
+def share_by_family(on, weight, num_contexts: int) -> np.ndarray:
+    """Return the share of squared weights of each family of gates, (2^C,).
 
-    A family is a set of contexts in which a neuron is on for at least half of the items; context c
-    adds 2^c to its number.
+    A family is a set of contexts in which a neuron is active for at least half of the items;
+    context c adds 2^c to its number.
     """
     contexts = on.reshape(len(on), num_contexts, -1).mean(axis=2) >= 0.5
     family = contexts @ 2 ** np.arange(num_contexts)
     return np.bincount(family, weight, 2**num_contexts) / weight.sum()
 
 
-def shares(task: str) -> dict:
-    """Return how much of the weights lies near predicted gates, and near another network's.
+def compare_gates(task: str) -> dict:
+    """Return the weight share near predicted gates and near another network's gates.
 
     Single gates of large tasks hardly repeat: predicted are their families.
 
@@ -92,29 +98,31 @@ def shares(task: str) -> dict:
         families, families_start: shares of the families, (networks, 2^C), large tasks.
         families_predicted: (2^C,), large tasks.
     """
-    data, width = task_of(task), width_of(task)
-    (on, weight), (first_on, first_weight), steps = trained(data, width)
-    *small, few = theory.stand_in(network_of(data, width), SCALE, data, key=jax.random.key(0))
-    end = training.train(*small, few, STEP / first_rate(data), steps).weights
-    (gates,), (held,) = of_neurons([layer[None] for layer in map(np.asarray, end)], few.inputs)
-    pairs = [(strongest(on[i], weight[i]), j) for i, j in permutations(range(SEEDS), 2)]
-    results = {"other": [near(some, on[j], weight[j]) for some, j in pairs]}
+    data, width = task_by_name(task), hidden_width(task)
+    (on, weight), (first_on, first_weight), steps = train_and_read_gates(data, width)
+    *small, few = theory.stand_in(relu_network(data, width), SCALE, data, key=jax.random.key(0))
+    end = training.train(*small, few, STEP / first_basin_rate(data), steps).weights
+    (gates,), (held,) = gates_and_masses(
+        [layer[None] for layer in map(np.asarray, end)], few.inputs
+    )
+    pairs = [(strongest_gates(on[i], weight[i]), j) for i, j in permutations(range(SEEDS), 2)]
+    results = {"other": [share_near_gates(some, on[j], weight[j]) for some, j in pairs]}
     before, after = (
         list(zip(*ends, strict=True)) for ends in ((first_on, first_weight), (on, weight))
     )
     if task in LARGE:
         contexts = int(task.split()[1])
         return results | {
-            "families": [families(*one, contexts) for one in after],
-            "families_start": [families(*one, contexts) for one in before],
-            "families_predicted": families(gates, held, contexts),
+            "families": [share_by_family(*one, contexts) for one in after],
+            "families_start": [share_by_family(*one, contexts) for one in before],
+            "families_predicted": share_by_family(gates, held, contexts),
         }
-    strong = strongest(gates, held)
+    strong = strongest_gates(gates, held)
     return results | {
-        "other_start": [near(some, *before[j]) for some, j in pairs],
-        "predicted": [near(strong, *one) for one in after],
-        "predicted_start": [near(strong, *one) for one in before],
+        "other_start": [share_near_gates(some, *before[j]) for some, j in pairs],
+        "predicted": [share_near_gates(strong, *one) for one in after],
+        "predicted_start": [share_near_gates(strong, *one) for one in before],
     }
 
 
-TABLES = {"predicted_gates": Table(shares, sweeps.grid(task=[*FEW, *LARGE]), repeated=(32,))}
+TABLES = {"predicted_gates": Table(compare_gates, sweeps.grid(task=[*FEW, *LARGE]), repeated=(32,))}

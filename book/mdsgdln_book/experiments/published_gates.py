@@ -4,19 +4,19 @@ import numpy as np
 
 from mdsgdln import discovery, gates
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.finding_gates import CASES, record
+from mdsgdln_book.experiments.finding_gates import CASES, record_training
 from mdsgdln_book.tables import Table
 
 NUMBERS = range(3, 9)
 
 
 def experiment(case: str, seed: int) -> dict:
-    """Cluster one recording into 3 … 8 groups; hold their gates against those of MHS §4.
+    """Cluster one recording into 3 … 8 groups and compare the gates with those of MHS §4.
 
-    ``wrong``: share of the entries that differ from the common pathway and the three that are on in
-    two contexts. ``common``: whether a gate is on for every sample.
+    ``wrong``: share of the entries that differ from the common pathway and the three that are
+    active in two contexts. ``common``: whether a gate is on for every sample.
     """
-    recording = record(CASES[case]._replace(sampled=100), seed)
+    recording = record_training(CASES[case]._replace(sampled=100), seed)
     published = gates.context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
     found = [discovery.k_means_gates(recording.activity, number) for number in NUMBERS]
     return {

@@ -8,14 +8,20 @@ import numpy as np
 
 from mdsgdln import tasks
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.sharing import EDGES, errors, learn, stacked, start
+from mdsgdln_book.experiments.sharing import (
+    EDGES,
+    orthogonal_weights,
+    route_errors,
+    routing_network,
+    train_routes,
+)
 from mdsgdln_book.tables import Table
 
 DOMAINS, TRAINED, HIDDEN = 7, 4, 64
 PUBLISHED, MOST = 700, 300  # steps of NRR Fig. 6; looks at the errors at most
 
 
-def rate_of(weights, scale):
+def stable_rate(weights, scale):
     """Return the published λ = .006 / σ₀^{1/3} on our loss, or half of the largest stable rate.
 
     That one is 2 P over the largest eigenvalue of the tangent kernel, for which we take a bound.
@@ -26,7 +32,7 @@ def rate_of(weights, scale):
     return jnp.minimum(0.006 / scale ** (1 / 3) * 2 * DOMAINS / 7, 4 * DOMAINS / bound)
 
 
-def kernel(weights):
+def tangent_kernel(weights):
     """Return the tangent kernel on all samples and outputs, one-hot inputs, shape (1372, 1372)."""
     first, middle, last = (weights[edge] for edge in EDGES)
     front, back = middle @ first, last @ middle
@@ -37,19 +43,19 @@ def kernel(weights):
     )
 
 
-def frozen(weights, outputs, wanted, taught):
-    """Return what all outputs become if the kernel of ``weights`` moves them until it is learned.
+def frozen_kernel_outputs(weights, outputs, wanted, taught):
+    """Return the final outputs of kernel regression with the kernel of ``weights``.
 
     f + Θ[:, taught] Θ[taught, taught]⁻¹ (y − f)[taught], outputs (49, 28), ``taught`` likewise.
     """
     chosen = np.flatnonzero(taught.T)
-    gram = kernel(weights)[:, chosen]
+    gram = tangent_kernel(weights)[:, chosen]
     move = gram @ jnp.linalg.solve(gram[chosen], (wanted - outputs).T.reshape(-1)[chosen])
     return outputs + move.reshape(wanted.T.shape).T
 
 
-def likeness(weights):
-    """Return the mean correlation of an item's first hidden layer in two domains."""
+def domain_correlation(weights):
+    """Return the mean correlation of an item's first-layer activity across domains."""
     hidden = weights[EDGES[0]].T.reshape(DOMAINS, 4, HIDDEN)
     centred = hidden - hidden.mean(axis=2, keepdims=True)
     unit = centred / jnp.linalg.norm(centred, axis=2, keepdims=True)
@@ -59,27 +65,27 @@ def likeness(weights):
 
 @partial(jax.jit, static_argnames="kind")
 def experiment(kind: str, scale: float, seed: int) -> dict:
-    """Return errors, change of the kernel, likeness of domains, at step 700 and once learned."""
+    """Return errors, kernel change and correlation of domains, at step 700 and when learned."""
     task = tasks.routing(DOMAINS, TRAINED)
-    network = stacked(task, DOMAINS, TRAINED, HIDDEN)
-    before = start(jax.random.key(seed), network, DOMAINS, scale)
+    network = routing_network(task, DOMAINS, TRAINED, HIDDEN)
+    before = orthogonal_weights(jax.random.key(seed), network, DOMAINS, scale)
     wanted = np.tile(tasks.hierarchy().targets, (DOMAINS, DOMAINS))
     taught = np.kron(tasks.trained_routes(DOMAINS, TRAINED).T, np.ones((7, 4))) > 0
     initial = network.apply(before, task.inputs, gates={})
     origin = initial if kind == "centred" else 0 * initial
     lesson = tasks.Task(task.inputs, taught * (wanted + origin))
-    rate = rate_of(before, scale)
+    rate = stable_rate(before, scale)
 
     def answers(weights):
         return network.apply(weights, task.inputs, gates={}) - origin
 
     def measure(weights):
-        return errors(answers(weights), DOMAINS, TRAINED)
+        return route_errors(answers(weights), DOMAINS, TRAINED)
 
-    after, now, early, steps = learn(network, before, lesson, rate, measure, PUBLISHED, MOST)
-    predicted = frozen(before, answers(before), wanted, taught)
+    after, now, early, steps = train_routes(network, before, lesson, rate, measure, PUBLISHED, MOST)
+    predicted = frozen_kernel_outputs(before, answers(before), wanted, taught)
     untaught = ~taught / np.sum(~taught) / np.mean(wanted**2)
-    old, new = kernel(before), kernel(after)
+    old, new = tangent_kernel(before), tangent_kernel(after)
     return {
         "trained": now[0],
         "untrained": now[1],
@@ -87,7 +93,7 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
         "untrained_700": early[1],
         "steps": steps,
         "kernel_change": jnp.linalg.norm(new - old) / jnp.linalg.norm(old),
-        "likeness": likeness(after),
+        "likeness": domain_correlation(after),
         "frozen_untrained": jnp.sum(untaught * (wanted - predicted) ** 2),
         "frozen_difference": jnp.sum(untaught * (answers(after) - predicted) ** 2),
     }

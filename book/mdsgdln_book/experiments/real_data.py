@@ -10,8 +10,8 @@ import optax
 
 from mdsgdln import deviation, discovery, networks, tasks, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.neurons_mechanisms import by_number
-from mdsgdln_book.experiments.pictures import Data, equal, load
+from mdsgdln_book.experiments.neurons_mechanisms import share_by_context_count
+from mdsgdln_book.experiments.pictures import Data, agreement, load_data
 from mdsgdln_book.tables import Table
 
 HIDDEN, SCALE = 100, 1e-4
@@ -25,7 +25,7 @@ def _keep(weights):
 
 
 def momentum(step):
-    """Return the momentum at a step: none at first, so that early learning is gradient descent.
+    """Return the momentum at a step, which is zero early in training.
 
     A step is worth 1/(1 − momentum) steps without, which is the number of the step over
     ``LEAST_STEPS``, until it is 1/(1 − MOST_MOMENTUM).
@@ -38,13 +38,13 @@ def optimiser():
     return optax.inject_hyperparams(optax.sgd)(learning_rate=RATE, momentum=momentum)
 
 
-def times() -> np.ndarray:
-    """Return learning rate times steps without momentum that the steps so far are worth."""
+def elapsed_times() -> np.ndarray:
+    """Return the times of plain gradient descent that correspond to steps with momentum."""
     return RATE * np.append(0, np.cumsum(1 / (1 - np.asarray(momentum(np.arange(STEPS - 1))))))
 
 
-def descend(network, weights, task: tasks.Task) -> training.Run:
-    """Descend the gradient with momentum; every ``SEEN`` steps the weights are kept."""
+def train_with_momentum(network, weights, task: tasks.Task) -> training.Run:
+    """Train by gradient descent with momentum, recording weights every ``SEEN`` steps."""
     return training.train(
         network, weights, task, None, STEPS, optimiser=optimiser(), observe=_keep, every=SEEN
     )
@@ -58,7 +58,7 @@ class Trained(NamedTuple):
         weights: initial, then every SEEN steps, last; each (times, …).
         losses: before each step.
         outputs: for test samples, at the end.
-        patterns: 1 where a neuron is on at the end, (neurons, P), training and test.
+        patterns: 1 where a neuron is active at the end, (neurons, P), training and test.
         mass: ‖w_in‖ ‖w_out‖ of each neuron, (neurons,).
     """
 
@@ -71,12 +71,12 @@ class Trained(NamedTuple):
 
 
 @cache
-def trained(name: str, seed: int) -> Trained:
-    """Train the ReLU network."""
-    data = load(name)
+def train_relu_network(name: str, seed: int) -> Trained:
+    """Train the ReLU network of a task and seed."""
+    data = load_data(name)
     network = networks.ReLUNetwork((len(data.train.inputs), HIDDEN, len(data.train.targets)))
     start = network.init(jax.random.key(seed), SCALE)
-    run = descend(network, start, data.train)
+    run = train_with_momentum(network, start, data.train)
     weights = [
         np.append(seen, last[None], 0) for seen, last in zip(run.observed, run.weights, strict=True)
     ]
@@ -96,8 +96,8 @@ class Gates(NamedTuple):
     sizes: np.ndarray
 
 
-def clustered(relu: Trained, number: int) -> Gates:
-    """Return gates from k-means on the neurons' patterns, or each neuron's own.
+def clustered_gates(relu: Trained, number: int) -> Gates:
+    """Return gates from k-means on the neurons' activity patterns.
 
     Every neuron goes to the nearest gate. For a test sample, a gate is on if most of its neurons
     are, weighted by their mass: test samples do not enter where the neurons go.
@@ -116,8 +116,8 @@ def clustered(relu: Trained, number: int) -> Gates:
     return Gates(gates[used], on, member[used].sum(axis=1))
 
 
-def half_spaces(gates: Gates, data: Data, seed: int) -> Gates:
-    """Return gates that are on in half-spaces in random directions, for as many samples."""
+def half_space_gates(gates: Gates, data: Data, seed: int) -> Gates:
+    """Return gates of random half-spaces with as many active samples as the given gates."""
     directions = np.random.default_rng(seed).normal(size=(len(gates.train), len(data.train.inputs)))
     train, test = (directions @ np.asarray(part.inputs) for part in (data.train, data.test))
     number = gates.train.sum(axis=1).astype(int)
@@ -128,8 +128,8 @@ def half_spaces(gates: Gates, data: Data, seed: int) -> Gates:
     return Gates(train >= on, test >= on, gates.sizes)
 
 
-def imitate(gates: Gates, data: Data, seed: int):
-    """Train the gated network; return its losses, and its outputs for test samples.
+def train_gated_network(gates: Gates, data: Data, seed: int):
+    """Train the gated network; return its losses and its test outputs.
 
     Its pathways stand one after the other in one layer, a row of gates for each neuron.
     """
@@ -142,7 +142,7 @@ def imitate(gates: Gates, data: Data, seed: int):
         for part in gates[:2]
     )
     start = network.init(jax.random.key(1000 + seed), SCALE)
-    run = descend(network, start, data.train)
+    run = train_with_momentum(network, start, data.train)
     return np.asarray(run.losses), test.apply(run.weights, data.test.inputs)
 
 
@@ -152,44 +152,46 @@ def gates_by_name(network: str, relu: Trained, data: Data, seed: int) -> Gates:
     if kind == "linear":
         ones = [np.ones((1, part.num_samples)) for part in (data.train, data.test)]
         return Gates(*ones, np.array([HIDDEN]))
-    gates = clustered(relu, int(number))
-    return half_spaces(gates, data, seed) if kind == "half-spaces" else gates
+    gates = clustered_gates(relu, int(number))
+    return half_space_gates(gates, data, seed) if kind == "half-spaces" else gates
 
 
-def imitation(task: str, network: str, seed: int) -> dict:
-    """Return how near a network comes to the ReLU network of the same seed."""
-    data, relu = load(task), trained(task, seed)
+def compare_with_relu(task: str, network: str, seed: int) -> dict:
+    """Return the relative error and the agreement of a network with its ReLU network."""
+    data, relu = load_data(task), train_relu_network(task, seed)
     if network == "ReLU, other start":
-        other = trained(task, seed + 100)
+        other = train_relu_network(task, seed + 100)
         losses, outputs = other.losses, other.outputs
     else:
         gates = gates_by_name(network, relu, data, seed)
-        losses, outputs = imitate(gates, data, seed)
+        losses, outputs = train_gated_network(gates, data, seed)
     return {
         "deviation": round(deviation(losses, relu.losses), 5),
-        "agreement": round(equal(data, outputs, relu.outputs), 5),
+        "agreement": round(agreement(data, outputs, relu.outputs), 5),
     }
 
 
-def contexts_of_neurons(task: str, seed: int) -> dict:
-    """Return the share of the mass in neurons that are on in 0, 1, …, C contexts, and are mixed.
+def context_selectivity(task: str, seed: int) -> dict:
+    """Return the weight share by number of active contexts, and the share of mixed neurons.
 
     On: for more than half of the pictures ("contexts"), or for more than half as many as in the
     best context ("relative"; "relative_control", if within each context it is shuffled which neuron
-    is on how often).
+    is active how often).
     """
-    data, relu = load(task), trained(task, seed)
+    data, relu = load_data(task), train_relu_network(task, seed)
     on, contexts = relu.patterns[0], data.contexts[0]
     rate = np.stack([on[:, contexts == c].mean(axis=1) for c in np.unique(contexts)], axis=1)
 
     def relative(rate):
-        return by_number((rate > rate.max(axis=1, keepdims=True) / 2) & (rate > 0), relu.mass)
+        return share_by_context_count(
+            (rate > rate.max(axis=1, keepdims=True) / 2) & (rate > 0), relu.mass
+        )
 
     controls = [np.random.default_rng(repeat).permuted(rate, axis=0) for repeat in range(20)]
     spread = rate.max(axis=1) - rate.min(axis=1)
     selective = ((rate > RARE) & (rate < 1 - RARE)).any(axis=1)
     results = {
-        "contexts": by_number(rate > 0.5, relu.mass),
+        "contexts": share_by_context_count(rate > 0.5, relu.mass),
         "relative": relative(rate),
         "relative_control": np.mean([relative(control) for control in controls], axis=0),
         "mixed": relu.mass[selective & (spread > MUCH)].sum() / relu.mass.sum(),
@@ -205,12 +207,12 @@ PLAIN = [
 CONTEXTUAL = ["ReLU, other start", "linear", *CLUSTERED, "half-spaces, 8", "half-spaces, 100"]
 TABLES = {
     "real_data": Table(
-        imitation,
+        compare_with_relu,
         sweeps.grid(task=["plain"], network=PLAIN, seed=range(5))
         + sweeps.grid(task=["contextual"], network=CONTEXTUAL, seed=range(5)),
         repeated=(48,),
     ),
     "real_data_neurons": Table(
-        contexts_of_neurons, sweeps.grid(task=["contextual", "named", "same"], seed=range(5))
+        context_selectivity, sweeps.grid(task=["contextual", "named", "same"], seed=range(5))
     ),
 }

@@ -7,8 +7,8 @@ from mdsgdln import networks, tasks, theory
 RANK = 1e-9  # of a column's length: what is less is a combination of earlier ones
 
 
-def span(columns) -> np.ndarray:
-    """Return an orthonormal basis of what columns span: theirs in turn, by Gram and Schmidt.
+def orthonormal_span(columns) -> np.ndarray:
+    """Return an orthonormal basis of the span of columns by Gram–Schmidt.
 
     Which of the singular vectors of equal singular values one gets does not enter, so that random
     weights drawn in this basis are the same on any machine.
@@ -23,26 +23,26 @@ def span(columns) -> np.ndarray:
     return np.stack(basis, axis=1)
 
 
-def in_span(task):
-    """Return a task whose targets are coordinates in the space that they span.
+def project_targets(task):
+    """Return the task with targets written in an orthonormal basis of their span.
 
-    What outgoing weights have beside it only shrinks, and acts on the rest as σ² does: up to
+    What outgoing weights have outside it only shrinks, and acts on the rest as σ² does: up to
     σ = 1e-3 a loss curve moves by some 1e-5.
     """
-    targets = span(task.targets).T @ task.targets
+    targets = orthonormal_span(task.targets).T @ task.targets
     return tasks.Task(task.inputs, targets, task.labels)
 
 
-def reduced(network, weights, task):
-    """Return a network, weights and a task that learn from small weights as given ones do.
+def reduce_network(network, weights, task):
+    """Return a smaller network, weights and task with the same learning from small weights.
 
-    The task becomes ``in_span``, and a gated network then its exact reduction.
+    The task is that of ``project_targets``, and a gated network then its exact reduction.
     """
-    basis = span(task.targets)
+    basis = orthonormal_span(task.targets)
     if isinstance(network, networks.ReLUNetwork):
         *layers, last = weights
         smaller = networks.ReLUNetwork((*network.sizes[:-1], basis.shape[1]))
-        return smaller, [*layers, basis.T @ last], in_span(task)
+        return smaller, [*layers, basis.T @ last], project_targets(task)
     last = network.graph.output_nodes
     within = {
         edge: basis @ (basis.T @ weight) if edge[1] in last else weight

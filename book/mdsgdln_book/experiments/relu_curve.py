@@ -8,37 +8,39 @@ import numpy as np
 
 from mdsgdln import deviation, networks, statistics, tasks, theory, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.driven import driven_starts, small_system
+from mdsgdln_book.experiments.driven import matched_initial_strengths, one_neuron_per_mode
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, SUM_STEP
-from mdsgdln_book.experiments.reduced import reduced
+from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
 
 NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
 
 
 def experiment(contexts: int, scale: float, seed: int) -> dict:
-    """Train a ReLU network; return the deviation of each prediction."""
+    """Train a ReLU network; return the relative error of each prediction."""
     task = tasks.contextual(contexts, NUM_ITEMS)
     rate, num_steps = SUM_STEP * task.num_samples, NUM_STEPS[scale]
     relu_key, _, draw_key = jax.random.split(jax.random.key(seed), 3)
     relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     times = rate * jnp.arange(num_steps)
-    small = reduced(relu, relu.init(relu_key, scale), task)
+    small = reduce_network(relu, relu.init(relu_key, scale), task)
     reference = training.train(*small, rate, num_steps).losses
     curves = {
-        "closed_free": closed_form(contexts, scale, times, tax=False),
-        "closed": closed_form(contexts, scale, times),
-        "driven": driven(task, contexts, relu.init(draw_key, scale), scale, rate, num_steps),
+        "closed_free": staged_mode_loss(contexts, scale, times, tax=False),
+        "closed": staged_mode_loss(contexts, scale, times),
+        "driven": losses_from_driven_neurons(
+            task, contexts, relu.init(draw_key, scale), scale, rate, num_steps
+        ),
     }
     return {name: deviation(curve, reference) for name, curve in curves.items()}
 
 
-def closed_form(num_contexts: int, scale: float, times, tax: bool = True):
-    """Return the loss of modes that are learned each in its turn: no differential equation.
+def staged_mode_loss(num_contexts: int, scale: float, times, tax: bool = True):
+    """Return the closed-form loss of modes that are learned one after another.
 
     Half of the neurons start on the common pathway's side, so it starts at Hσ²/4. The contextual
     ones share Hσ²/2 and for their gate keep only √(n/(n+C)) of their drive; until the common mode
-    is half learned they grow on the raw data, then on what it leaves.
+    is half learned they grow on the raw data, then on the residual.
     """
     task, tree = tasks.contextual(num_contexts, NUM_ITEMS), tasks.structure("tree", NUM_ITEMS)
     count, others = task.num_samples, num_contexts - 1
@@ -62,13 +64,15 @@ def closed_form(num_contexts: int, scale: float, times, tax: bool = True):
     return theory.mode_losses(task, common, learned) - num_contexts * jnp.sum(gain, axis=0)
 
 
-def driven(task, num_contexts: int, neurons, scale: float, rate: float, num_steps: int):
-    """Return the prediction of pathways that start where freely drawn, driven neurons say."""
+def losses_from_driven_neurons(
+    task, num_contexts: int, neurons, scale: float, rate: float, num_steps: int
+):
+    """Return the losses predicted from initial strengths of driven neurons."""
     build = partial(
         networks.contextual_pathways, num_contexts=num_contexts, subset_size=num_contexts - 1
     )
-    common, (other,) = driven_starts(neurons, task, build, scale, rate)
-    small, weights = small_system(task, build, (scale**2 * common, scale**2 * other))
+    common, (other,) = matched_initial_strengths(neurons, task, build, scale, rate)
+    small, weights = one_neuron_per_mode(task, build, (scale**2 * common, scale**2 * other))
     return theory.predict(small, weights, task, rate, num_steps).losses
 
 

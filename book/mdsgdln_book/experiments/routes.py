@@ -9,7 +9,7 @@ import numpy as np
 
 from mdsgdln import tasks, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.sharing import stacked, start
+from mdsgdln_book.experiments.sharing import orthogonal_weights, routing_network
 
 DOMAINS, HIDDEN, SCALE = 7, 64, 0.2  # as published
 NUM_STEPS, POINTS = 1500, 41  # points of the mean errors' curves, until the last stage
@@ -18,14 +18,14 @@ LEVELS = (0.8, 0.5, 0.25, 0.1, 0.01, 1e-4)
 
 
 def route_errors(outputs):
-    """Return the mean squared error of each route over the targets' power, (inputs, outputs)."""
+    """Return the relative mean squared error of each route, (inputs, outputs)."""
     wanted = np.tile(tasks.hierarchy().targets, (DOMAINS, DOMAINS))
     squared = ((wanted - outputs) ** 2).reshape(DOMAINS, 7, DOMAINS, 4)
     return squared.mean(axis=(1, 3)).T / np.mean(wanted**2)
 
 
 def experiment(network, task, chosen, rate, seed) -> dict:
-    """Train once; return the errors of all routes before training and at each stage, and when.
+    """Train once; return the errors of all routes and the time at each stage.
 
     Also the mean errors on ``chosen``, the trained routes, and on untrained ones over time.
     """
@@ -33,7 +33,7 @@ def experiment(network, task, chosen, rate, seed) -> dict:
     def observe(weights):
         return route_errors(network.apply(weights, task.inputs, gates={}))
 
-    weights = start(jax.random.key(seed), network, DOMAINS, SCALE)
+    weights = orthogonal_weights(jax.random.key(seed), network, DOMAINS, SCALE)
     observed = training.train(network, weights, task, rate, NUM_STEPS, observe=observe).observed
     means = jnp.stack(
         [
@@ -52,14 +52,14 @@ def experiment(network, task, chosen, rate, seed) -> dict:
     }
 
 
-def every_run() -> dict[tuple[int, int], dict]:
-    """Return the results of ``experiment`` by Q and seed, three for each Q, in one program."""
+def train_all_routes() -> dict[tuple[int, int], dict]:
+    """Train the networks of every Q and three seeds in one program; return all results."""
     settings = [tuple(s.values()) for s in sweeps.grid(q=range(1, DOMAINS + 1), seed=range(3))]
     runs = []
     for q, seed in settings:
         task = tasks.routing(DOMAINS, q)
         rate = 0.05 / q * 2 * DOMAINS / 7  # the published λ = .05/K, for our loss
-        network = stacked(task, DOMAINS, q, HIDDEN)
+        network = routing_network(task, DOMAINS, q, HIDDEN)
         runs.append((network, task, tasks.trained_routes(DOMAINS, q), rate, seed))
     together = jax.tree.map(lambda *each: np.stack(each), *runs)
     found = jax.jit(lambda all: jax.lax.map(lambda run: experiment(*run), all))(together)

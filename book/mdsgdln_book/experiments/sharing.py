@@ -16,8 +16,8 @@ PUBLISHED = 500  # steps of NRR Fig. 4
 EDGES = [("inputs", "hidden 1"), ("hidden 1", "hidden 2"), ("hidden 2", "outputs")]
 
 
-def stacked(task, num_domains: int, num_trained: int, num_hidden: int):
-    """Return the routing network with its domains as one input and one output node.
+def routing_network(task, num_domains: int, num_trained: int, num_hidden: int):
+    """Return the routing network with all domains as one input and one output node.
 
     Columns of the first and rows of the last matrix are those of the domains, side by side, and an
     output neuron is gated on where its domain is trained: the same function and the same gradient
@@ -30,8 +30,8 @@ def stacked(task, num_domains: int, num_trained: int, num_hidden: int):
     return networks.GatedNetwork(sizes, EDGES, node_gates={"outputs": gates})
 
 
-def start(key, network, num_domains: int, scale):
-    """Return weights whose blocks, a domain each, are orthogonal matrices times ``scale``."""
+def orthogonal_weights(key, network, num_domains: int, scale):
+    """Return weights with one orthogonal block per domain, multiplied by ``scale``."""
     first, middle, last = EDGES
     keys = jax.random.split(key, 3)
     draw = jax.nn.initializers.orthogonal(scale)
@@ -47,8 +47,8 @@ def start(key, network, num_domains: int, scale):
     }
 
 
-def errors(outputs, num_domains: int, num_trained: int):
-    """Return the mean squared error on trained and on untrained routes over the targets' power."""
+def route_errors(outputs, num_domains: int, num_trained: int):
+    """Return the relative mean squared errors on trained and on untrained routes."""
     wanted = np.tile(tasks.hierarchy().targets, (num_domains, num_domains))
     squared = (wanted - outputs) ** 2
     routes = squared.reshape(num_domains, 7, num_domains, 4).mean(axis=(1, 3)).T  # (in, out)
@@ -58,8 +58,8 @@ def errors(outputs, num_domains: int, num_trained: int):
     return jnp.stack([jnp.sum(routes * trained) / trained.sum(), untrained]) / power
 
 
-def learn(network, weights, task, rate, measure, published: int, most: int):
-    """Train until the trained routes are learned, and for as many steps as published at least.
+def train_routes(network, weights, task, rate, measure, published: int, most: int):
+    """Train until the trained routes are learned, and for at least the published steps.
 
     ``measure`` gives the errors of weights, the trained one first; ``most`` is the number of looks
     after which training ends anyway. Return the weights, the errors then and after the published
@@ -83,17 +83,17 @@ def learn(network, weights, task, rate, measure, published: int, most: int):
 
 @partial(jax.jit, static_argnames="kind")
 def experiment(kind: str, scale: float, seed: int) -> dict:
-    """Return the errors once the trained routes are learned, the steps, the errors at step 500."""
+    """Return errors when the trained routes are learned, the steps, and errors at step 500."""
     num_domains, num_trained, num_hidden = (int(word) for word in kind.split() if word.isdigit())
     task = tasks.routing(num_domains, num_trained)
-    network = stacked(task, num_domains, num_trained, num_hidden)
+    network = routing_network(task, num_domains, num_trained, num_hidden)
     rate = 0.05 / num_trained * 2 * num_domains / 7  # the published λ = .05/K, for our loss
 
     def measure(weights):
-        return errors(network.apply(weights, task.inputs, gates={}), num_domains, num_trained)
+        return route_errors(network.apply(weights, task.inputs, gates={}), num_domains, num_trained)
 
-    weights = start(jax.random.key(seed), network, num_domains, scale)
-    _, now, early, steps = learn(network, weights, task, rate, measure, PUBLISHED, MOST)
+    weights = orthogonal_weights(jax.random.key(seed), network, num_domains, scale)
+    _, now, early, steps = train_routes(network, weights, task, rate, measure, PUBLISHED, MOST)
     return {
         "trained": now[0],
         "untrained": now[1],

@@ -35,7 +35,7 @@ def train_side_by_side(
     num_steps: int,
     freeze_at: int | None = None,
 ) -> SideBySide:
-    """Train a ReLU network and the gated network that has its activity as gates (MHS Def. 3.1).
+    """Train a ReLU network and a gated network that takes its activity as gates (MHS Def. 3.1).
 
     Both start from ``weights`` and go down their own gradient. Gates are step(z), z the input of
     the ReLU network's neuron; no gradient passes through them. Both run on the processor: a GPU

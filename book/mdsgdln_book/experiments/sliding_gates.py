@@ -9,7 +9,7 @@ import numpy as np
 
 from mdsgdln import deviation, networks, training
 from mdsgdln_book import dynamics, sweeps
-from mdsgdln_book.experiments.first_drop import KNOWN, task_of
+from mdsgdln_book.experiments.first_drop import KNOWN, task_by_name
 from mdsgdln_book.tables import Table
 
 # Step · fastest rate of the task: to see when it is learned, against descent, of the law.
@@ -17,9 +17,9 @@ COARSE, FINE, FRACTION = 0.16, 0.02, 0.04
 LONGEST, LEARNED = 150, 0.02  # over that rate; share of the loss at which a run ends
 
 
-def begun(name: str, width: int, scale: float):
-    """Return task, network, weights, fastest rate, and the time at which it has learned."""
-    task = task_of(name)
+def flow_setting(name: str, width: int, scale: float):
+    """Return task, network, weights, fastest rate and learning time."""
+    task = task_by_name(name)
     network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
     weights = network.init(jax.random.key(0), scale)
     norms = (np.linalg.norm(matrix, 2) for matrix in (task.inputs, task.targets))
@@ -32,9 +32,9 @@ def begun(name: str, width: int, scale: float):
     return task, network, weights, rate, end
 
 
-def against_descent(task: str) -> dict:
-    """Return the relative ``error`` of the flow's loss against descent with the same steps."""
-    data, network, weights, rate, end = begun(task, 64, 1e-4)
+def compare_with_descent(task: str) -> dict:
+    """Return the relative ``error`` of the flow's loss compared with gradient descent."""
+    data, network, weights, rate, end = flow_setting(task, 64, 1e-4)
     step = FINE / rate
     number = round(end / step)
     run = training.train(network, weights, data, step, number)
@@ -45,8 +45,8 @@ def against_descent(task: str) -> dict:
 # The law of a gate that is held ------------------------------------------------------------------
 
 
-def law(task: str, scale: float) -> dict:
-    """Check the running maximum, for neurons that are off in a context, at three times.
+def check_running_maximum(task: str, scale: float) -> dict:
+    """Return how well inactive neurons obey the running-maximum law, at three times.
 
     Half of the time until 5 % of the loss is learned, when half is, and at the end.
 
@@ -54,7 +54,7 @@ def law(task: str, scale: float) -> dict:
         follow: share of the weight of all (neuron, context off) that follow it to 1e-6 of ‖w‖.
         pairs: how many there are.
     """
-    data, network, weights, rate, end = begun(task, 60, scale)
+    data, network, weights, rate, end = flow_setting(task, 60, scale)
     times = np.arange(0, end, FRACTION / rate)
     flow = dynamics.relu_flow(
         network, weights, data, times, observe=lambda w: (w[0], jnp.linalg.norm(w[1], axis=0))
@@ -80,9 +80,9 @@ def law(task: str, scale: float) -> dict:
 
 
 TABLES = {
-    "sliding_descent": Table(against_descent, sweeps.grid(task=KNOWN), repeated=(13,)),
+    "sliding_descent": Table(compare_with_descent, sweeps.grid(task=KNOWN), repeated=(13,)),
     "sliding_law": Table(
-        law,
+        check_running_maximum,
         sweeps.grid(task=["trees 2", "trees 3", "trees 5", "mixed 3"], scale=[1e-6, 1e-4, 1e-2]),
         repeated=(11,),
     ),

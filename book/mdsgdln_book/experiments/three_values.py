@@ -10,7 +10,7 @@ import numpy as np
 
 from mdsgdln import discovery, gates, networks, training
 from mdsgdln_book import dynamics, sweeps
-from mdsgdln_book.experiments.context_candidates import setup
+from mdsgdln_book.experiments.context_candidates import contextual_setting
 from mdsgdln_book.experiments.published import SCALE
 from mdsgdln_book.tables import Table
 
@@ -19,8 +19,8 @@ EVERY, WINDOW = 400, 100  # steps of descent: between two readings; in which a g
 FLOW_STEP = 2  # steps of descent in one of the flow
 
 
-def kinds(states: np.ndarray) -> np.ndarray:
-    """Return which of KINDS each pattern (neurons, contexts, items) is, the first that it fits."""
+def classify_patterns(states: np.ndarray) -> np.ndarray:
+    """Return the first of KINDS that fits each pattern (neurons, contexts, items)."""
     on, off = states > 0, states < 0
     fits = [
         ~on.any(axis=(1, 2)),
@@ -32,37 +32,37 @@ def kinds(states: np.ndarray) -> np.ndarray:
     return np.argmax(fits, axis=0)
 
 
-def off_two(states: np.ndarray) -> np.ndarray:
-    """Return by how many samples a pattern misses the nearest gate that is on in two contexts."""
+def distance_to_two_context_gates(states: np.ndarray) -> np.ndarray:
+    """Return the number of samples by which patterns differ from the nearest two-context gate."""
     ideal = gates.context_gates(3, 8, [(0, 1), (0, 2), (1, 2)])
     wrong = np.where(ideal == 1, -1, 1) == states.reshape(-1, 1, 24)
     return wrong.sum(axis=2).min(axis=1)
 
 
-def read(states: np.ndarray, mass: np.ndarray) -> dict:
-    """Return shares of the weight: by kind, and by distance 0, 1, 2, 3, 4, more."""
+def share_by_kind_and_distance(states: np.ndarray, mass: np.ndarray) -> dict:
+    """Return weight shares by kind, and by distance 0, 1, 2, 3, 4, more."""
     share = mass / mass.sum()
     return {
-        "kinds": np.bincount(kinds(states), share, len(KINDS)),
-        "off": np.bincount(np.minimum(off_two(states), 5), share, 6),
+        "kinds": np.bincount(classify_patterns(states), share, len(KINDS)),
+        "off": np.bincount(np.minimum(distance_to_two_context_gates(states), 5), share, 6),
     }
 
 
-def chatter(on: np.ndarray) -> np.ndarray:
-    """Return three values of gates read at each step: one that changes twice slides."""
+def three_values_from_steps(on: np.ndarray) -> np.ndarray:
+    """Return gates in three values from readings at each step; those that flip twice slide."""
     changes = (on[1:] != on[:-1]).sum(axis=0)
     return np.where(changes >= 2, 0, 2 * on[0].astype(int) - 1)
 
 
-def three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int) -> dict:
-    """Read the gates of a network every 400 steps.
+def record_three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int) -> dict:
+    """Record the three-valued gates of a network every 400 steps.
 
     Results, a list over times each, ``two`` at an instant of descent, ``three`` of the flow, and
     ``random`` at the instant with as many samples of each neuron ignored as slide, drawn at random:
-        kinds, off: see ``read``.
+        kinds, off: see ``share_by_kind_and_distance``.
         window: share of pairs, by weight, that a window of descent reads as the flow does.
     """
-    task, rate, _ = setup(case)
+    task, rate, _ = contextual_setting(case)
     network = networks.ReLUNetwork((len(task.inputs), hidden, len(task.targets)))
     start = network.init(jax.random.key(seed), scale)
     inputs = jnp.asarray(task.inputs)
@@ -91,12 +91,14 @@ def three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int
         states["random"].append(np.where(order < sliding.sum(axis=1)[:, None], 0, instant))
         masses["two"].append(np.asarray(discovery.importance(first, second)))
         window = training.train(network, [first, second], task, rate, WINDOW, observe=gates_now)
-        windows.append(chatter(np.asarray(window.observed)))
+        windows.append(three_values_from_steps(np.asarray(window.observed)))
     masses["random"] = masses["two"]
     found = {}
     for name, every in states.items():
         shaped = [some.reshape(hidden, 3, 8) for some in every]
-        parts = [read(*both) for both in zip(shaped, masses[name], strict=True)]
+        parts = [
+            share_by_kind_and_distance(*both) for both in zip(shaped, masses[name], strict=True)
+        ]
         found |= {f"{key}_{name}": np.stack([part[key] for part in parts]) for key in parts[0]}
 
     def by_weight(pairs, mass):
@@ -110,7 +112,7 @@ def three_values(case: str, hidden: int, scale: float, num_steps: int, seed: int
 PUBLISHED = {"hidden": [700], "scale": [SCALE], "num_steps": [8000]}
 TABLES = {
     "three_values": Table(
-        three_values,
+        record_three_values,
         [
             *sweeps.grid(case=["trees", "tree, ring, cross"], **PUBLISHED, seed=range(3)),
             # A small network for a short time, which the tests repeat; with other seeds rounding

@@ -13,7 +13,7 @@ from mdsgdln import tasks
 
 
 def tree_task(num_contexts: int, num_items: int = 8) -> tasks.Task:
-    """Return items in contexts, all trees, its outputs turned so that permuting items shows.
+    """Return trees in contexts with rotated outputs that make the item permutations explicit.
 
     The rows H of a tree span one dimension per item. (HᵀH)^{1/2} has the same second moments and
     one output per item: for a network with Gaussian weights it is the same task.
@@ -25,7 +25,7 @@ def tree_task(num_contexts: int, num_items: int = 8) -> tasks.Task:
 
 
 def tree_symmetries(num_contexts: int, num_items: int = 8) -> list:
-    """Return pairs of permutations (outputs, samples) that generate the symmetry of `tree_task`.
+    """Return permutations (outputs, samples) that generate the symmetry group of ``tree_task``.
 
     The halves of a branch may be swapped, in the items of every block at once, and so may contexts,
     with their blocks.
@@ -45,7 +45,7 @@ def tree_symmetries(num_contexts: int, num_items: int = 8) -> list:
 
 
 def symmetry_classes(task: tasks.Task, generators: list) -> np.ndarray:
-    """Return the class of each (output, sample) pair, numbered from 0, shape (N_out, P)."""
+    """Return the class number of each (output, sample) pair, shape (N_out, P)."""
     targets = np.asarray(task.targets)
     places = np.arange(targets.size).reshape(targets.shape)
     moved = [places[np.ix_(rows, columns)] for rows, columns in generators]
@@ -56,7 +56,7 @@ def symmetry_classes(task: tasks.Task, generators: list) -> np.ndarray:
     return connected_components(joined, directed=False)[1].reshape(targets.shape)
 
 
-def averaging(classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the members of every class as columns, (N_out P, classes), and the classes' sizes."""
+def class_membership(classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a one-hot column per class, (N_out P, classes), and the class sizes."""
     members = np.eye(classes.max() + 1)[classes.ravel()]
     return members, members.sum(axis=0)

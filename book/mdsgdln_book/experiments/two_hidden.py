@@ -26,20 +26,20 @@ RELU = networks.ReLUNetwork((11, HIDDEN, HIDDEN, 60))
 PAIRS, SINGLES = ((0, 1), (0, 2), (1, 2)), ((0,), (1,), (2,))  # contexts in which modules are on
 
 
-def basis_of(targets):
-    """Return an orthonormal basis of the columns, which are independent.
+def unique_basis(targets):
+    """Return the QR basis of independent columns, with a positive diagonal of R.
 
-    That of a QR decomposition with a positive diagonal is unique. Singular vectors are not: their
-    signs, and with equal singular values more than these, change with the number of threads.
+    The basis of a QR decomposition with a positive diagonal is unique. Singular vectors are not:
+    their signs, and with equal singular values more than these, change with the number of threads.
     """
     basis, triangle = np.linalg.qr(targets)
     return basis * np.sign(np.diag(triangle))[None, :]
 
 
-BASES = {name: basis_of(np.asarray(task.targets)) for name, task in TASKS.items()}
+BASES = {name: unique_basis(np.asarray(task.targets)) for name, task in TASKS.items()}
 
 
-def train(
+def train_coarsely(
     network,
     weights,
     structures,
@@ -48,7 +48,7 @@ def train(
     loss=squared_error,
     optimiser=None,
 ):
-    """Train with steps ``COARSER`` times the published ones; thin the losses."""
+    """Train with steps ``COARSER`` times the published size; return the run and thinned losses."""
     every = THIN // COARSER
     rate = None if optimiser else PUBLISHED_RATE * COARSER  # a built one has its own
     task, how = TASKS[structures], {"loss": loss, "optimiser": optimiser}
@@ -58,20 +58,20 @@ def train(
     return run, np.asarray(run.losses[::every])
 
 
-def key_of(seed):
+def random_key(seed):
     """Return the random key of a seed."""
     return jax.random.key(seed)
 
 
 @cache
-def outputs(network, structures):
-    """Return what observes a network's outputs, in the space of the targets."""
+def output_observer(network, structures):
+    """Return a function of weights that gives a network's outputs in the span of the targets."""
     basis, inputs = BASES[structures], TASKS[structures].inputs
     return jax.jit(lambda weights: basis.T @ network.apply(weights, inputs))
 
 
-def drawn(structures, recorded):
-    """Return the outputs at the steps at which the published code draws them, of trees alone."""
+def outputs_on_plateaus(structures, recorded):
+    """Return the outputs at the published plateau steps, for trees only."""
     if structures != "trees":
         return {}
     return {"outputs": np.round([recorded[s // THIN] for s in DRAWN], 4)}
@@ -80,14 +80,14 @@ def drawn(structures, recorded):
 # What the layers of a ReLU network do ------------------------------------------------------------
 
 
-def shares(incoming, outgoing):
-    """Return each neuron's share of ‖w_in‖ ‖w_out‖."""
+def neuron_shares(incoming, outgoing):
+    """Return each neuron's share of the total ‖w_in‖ ‖w_out‖."""
     mass = discovery.importance(incoming, outgoing)
     return mass / mass.sum()
 
 
-def layers(structures, weights):
-    """Return what a ReLU network's layers do.
+def describe_layers(structures, weights):
+    """Return how linear, constant, contextual and mixed each layer of a ReLU network is.
 
     Results, but for ``outputs``, are shares: of the activity of the first layer, or of the weight
     of a layer. They are linear; constant, on all or on no sample; contextual, within four samples
@@ -98,7 +98,7 @@ def layers(structures, weights):
     inputs = TASKS[structures].inputs
     one = jnp.maximum(first @ inputs, 0)
     on = [(first @ inputs > 0), (second @ one > 0)]
-    mass = [shares(first, second), shares(second, third)]
+    mass = [neuron_shares(first, second), neuron_shares(second, third)]
     linear = one @ jnp.linalg.pinv(inputs) @ inputs
     centred = one - one.mean(axis=1, keepdims=True)
     ideal = gates.context_gates(CONTEXTS, ITEMS, [*SINGLES, *PAIRS, (0, 1, 2)])
@@ -109,7 +109,7 @@ def layers(structures, weights):
     constant = on[0].all(axis=1) | ~on[0].any(axis=1)
     split = (on[1].any(axis=1) & ~on[1].all(axis=1)) & (distance > 4)
     return {
-        "outputs": outputs(RELU, structures)(weights),
+        "outputs": output_observer(RELU, structures)(weights),
         "first_constant": jnp.sum(mass[0] * constant),
         "first_linear": 1 - jnp.sum((one - linear) ** 2) / jnp.sum(centred**2),
         "second_contextual": jnp.sum(mass[1] * (distance <= 4)),
@@ -119,22 +119,22 @@ def layers(structures, weights):
 
 
 @cache
-def observer(structures):
-    """Return ``layers`` of a task, always the same function: it is compiled once."""
-    return jax.jit(partial(layers, structures))
+def layer_observer(structures):
+    """Return ``describe_layers`` for a task: one function per task, so that it is compiled once."""
+    return jax.jit(partial(describe_layers, structures))
 
 
-def relu(structures, seed):
-    """Return losses and observations of the ReLU network."""
-    weights = RELU.init(key_of(seed), SCALE)
-    run, losses = train(RELU, weights, structures, observe=observer(structures))
+def train_relu(structures, seed):
+    """Train the ReLU network; return its losses and observations."""
+    weights = RELU.init(random_key(seed), SCALE)
+    run, losses = train_coarsely(RELU, weights, structures, observe=layer_observer(structures))
     seen = {name: np.asarray(value) for name, value in run.observed.items()}
-    kept = drawn(structures, seen.pop("outputs"))
+    kept = outputs_on_plateaus(structures, seen.pop("outputs"))
     return kept | {"losses": losses} | {n: np.round(v[::3], 4) for n, v in seen.items()}
 
 
-def linear(structures, seed):
-    """Return the loss of a linear network with half of the neurons of each hidden layer."""
+def train_linear(structures, seed):
+    """Train a linear network of half the width; return its losses."""
     network = networks.LinearNetwork((11, HIDDEN // 2, HIDDEN // 2, 60))
-    weights = network.init(key_of(seed), SCALE)
-    return {"losses": train(network, weights, structures)[1]}
+    weights = network.init(random_key(seed), SCALE)
+    return {"losses": train_coarsely(network, weights, structures)[1]}

@@ -19,12 +19,12 @@ from mdsgdln_book.experiments.two_hidden import (
     SCALE,
     SINGLES,
     TASKS,
-    drawn,
-    key_of,
-    linear,
-    outputs,
-    relu,
-    train,
+    output_observer,
+    outputs_on_plateaus,
+    random_key,
+    train_coarsely,
+    train_linear,
+    train_relu,
 )
 from mdsgdln_book.tables import Table
 
@@ -36,8 +36,8 @@ ONE_SCALE = (SCALE, SCALE, SCALE, 8 * SCALE)  # the ReLU network's, and larger r
 
 
 @cache
-def modular(subsets=PAIRS, scales=ONE_SCALE):
-    """Return the published gated network, the σ of its edges and the stage of each.
+def modular_network(subsets=PAIRS, scales=ONE_SCALE):
+    """Return the published gated network, with the σ and the stage of each edge.
 
     ``subsets`` are the contexts in which each of its contextual modules is on.
     """
@@ -56,13 +56,13 @@ def modular(subsets=PAIRS, scales=ONE_SCALE):
     return network, scale, stage
 
 
-def half(error):
-    """Return half the squared error, a mean over samples."""
+def half_squared_error(error):
+    """Return half the squared error, averaged over samples."""
     return jnp.sum(error**2) / (2 * error.shape[1])
 
 
-def descending(descended):
-    """Return the network's loss in value, with the gradient of something else.
+def loss_with_gradient_of(descended):
+    """Return a loss function whose gradient is that of another function, ``descended``.
 
     ``descended`` takes targets and the outputs through common and through contextual readouts.
     """
@@ -76,7 +76,7 @@ def descending(descended):
         readouts = [edge for edge in weights if edge[1] == "output"]
         common, contextual = part(readouts[:1]), part(readouts[1:])
         value, chosen = (
-            half(task.targets - common - contextual),
+            half_squared_error(task.targets - common - contextual),
             descended(task, common, contextual),
         )
         return jax.lax.stop_gradient(value - chosen) + chosen
@@ -85,64 +85,72 @@ def descending(descended):
 
 
 # The contextual modules are off: the others learn the targets alone.
-common_alone = descending(lambda task, common, contextual: half(task.targets - common))
+common_alone = loss_with_gradient_of(
+    lambda task, common, contextual: half_squared_error(task.targets - common)
+)
 # As published: no gradient of one loss. The common pathway goes on as if it were alone, the modules
 # learn what it leaves at the moment; both reach the first layer.
-one_after_other = descending(
+one_after_other = loss_with_gradient_of(
     lambda task, common, contextual: (
-        half(task.targets - common)
-        + half(task.targets - jax.lax.stop_gradient(common) - contextual)
+        half_squared_error(task.targets - common)
+        + half_squared_error(task.targets - jax.lax.stop_gradient(common) - contextual)
     )
 )
 
 
 @cache
-def begin(frozen):
-    """Return gradient descent that begins at START, without the modules if they are frozen."""
+def delayed_descent(frozen):
+    """Return gradient descent that starts at START and keeps frozen modules fixed."""
     rate = PUBLISHED_RATE * COARSER
     descent = optax.sgd(lambda step: jnp.where(step >= START / COARSER, rate, 0.0))
     if not frozen:
         return descent
     stages = {"common": descent, "contextual": optax.set_to_zero()}
-    return optax.multi_transform(stages, modular()[2])
+    return optax.multi_transform(stages, modular_network()[2])
 
 
-def staged(structures, seed, scales=ONE_SCALE, subsets=PAIRS, second=squared_error, frozen=False):
-    """Return loss and outputs of the published network, its modules off in the first stage.
+def train_in_stages(
+    structures, seed, scales=ONE_SCALE, subsets=PAIRS, second=squared_error, frozen=False
+):
+    """Train the published network in two stages, with modules gated off in the first.
 
     What the second stage descends is ``second``. ``frozen`` modules are not off: they do not learn,
     but take part in the outputs, and so in what the first layer learns.
     """
-    network, scale, _ = modular(subsets, scales)
-    observe = outputs(network, structures)
-    go_on = partial(train, network, structures=structures, observe=observe)
-    weights = network.init(key_of(seed), scale)
+    network, scale, _ = modular_network(subsets, scales)
+    observe = output_observer(network, structures)
+    go_on = partial(train_coarsely, network, structures=structures, observe=observe)
+    weights = network.init(random_key(seed), scale)
     descended = squared_error if frozen else common_alone
-    one, before = go_on(weights, steps=CONTEXT_START, optimiser=begin(frozen), loss=descended)
+    one, before = go_on(
+        weights, steps=CONTEXT_START, optimiser=delayed_descent(frozen), loss=descended
+    )
     two, after = go_on(one.weights, steps=PUBLISHED_STEPS - CONTEXT_START, loss=second)
     losses = np.concatenate([before, after])
-    return {"losses": losses} | drawn(structures, np.concatenate([one.observed, two.observed]))
+    return {"losses": losses} | outputs_on_plateaus(
+        structures, np.concatenate([one.observed, two.observed])
+    )
 
 
-def unstaged(structures, seed):
-    """Return the loss of the published network, all of it trained from the start."""
-    network, scale, _ = modular()
-    return {"losses": train(network, network.init(key_of(seed), scale), structures)[1]}
+def train_at_once(structures, seed):
+    """Train the whole published network from the start; return its losses."""
+    network, scale, _ = modular_network()
+    return {"losses": train_coarsely(network, network.init(random_key(seed), scale), structures)[1]}
 
 
 NETWORKS = {
-    "ReLU": relu,
-    "linear, half": linear,
-    "as published": partial(staged, scales=PUBLISHED_SCALES, second=one_after_other),
-    "staged": staged,
-    "one context": partial(staged, subsets=SINGLES),
-    "frozen": partial(staged, frozen=True),
-    "unstaged": unstaged,
+    "ReLU": train_relu,
+    "linear, half": train_linear,
+    "as published": partial(train_in_stages, scales=PUBLISHED_SCALES, second=one_after_other),
+    "staged": train_in_stages,
+    "one context": partial(train_in_stages, subsets=SINGLES),
+    "frozen": partial(train_in_stages, frozen=True),
+    "unstaged": train_at_once,
 }
 
 
 def experiment(structures: str, network: str, seed: int) -> dict:
-    """Return the thinned loss and what is observed of one training of one of ``NETWORKS``."""
+    """Train one of ``NETWORKS``; return thinned losses and observations."""
     return NETWORKS[network](structures, seed)
 
 

@@ -1,4 +1,4 @@
-"""Exclusive or from a thousand random starts: how long the ReLU network takes, margin by margin."""
+"""XOR from a thousand random starts: how long the ReLU network takes, margin by margin."""
 
 import jax
 import jax.numpy as jnp
@@ -12,14 +12,14 @@ NETWORK = networks.ReLUNetwork((3, 128, 1))
 
 
 def half_loss_time(losses, times):
-    """Return the time at which a falling loss passes half of its start; infinite if it does not."""
+    """Return the time at which a loss falls to half its initial value; infinite if it does not."""
     time = jnp.interp(-losses[0] / 2, -losses, times)
     return jnp.where(losses[-1] < losses[0] / 2, time, jnp.inf)
 
 
 @jax.jit
 def experiment(margin: float, seed: int) -> dict:
-    """Train once; return the time at which the loss passes half of its start."""
+    """Train one network; return the time at which its loss halves."""
     weights = NETWORK.init(jax.random.key(seed), SCALE)
     losses = training.train(NETWORK, weights, tasks.xor(margin), RATE, NUM_STEPS).losses
     return {"half_loss_time": half_loss_time(losses, RATE * jnp.arange(NUM_STEPS))}

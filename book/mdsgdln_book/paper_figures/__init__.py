@@ -1,4 +1,4 @@
-"""Every figure of both papers, drawn anew: `make figure NAME=mhs-4` draws one of `FIGURES`.
+"""Every figure of both papers, redrawn: `make figure NAME=mhs-4` draws one of `FIGURES`.
 
 The chapter *Figures of the papers* calls the same functions. Panels have the papers' letters where
 text, caption or slide names them. What a paper prescribes is dotted, its fitted numbers included;

@@ -12,7 +12,7 @@ from mdsgdln_book.paper_figures.parts import (
     decomposition,
     heatmap,
     mosaic,
-    numbers,
+    write_numbers,
 )
 
 ITEMS = np.arange(16)
@@ -46,7 +46,6 @@ def _circle(number: int, radius: float) -> np.ndarray:
 
 
 def _places(name: str) -> np.ndarray:
-    """Return where the nodes of a graph are drawn, items first."""
     if name == "clusters":
         hubs = np.array([[-1, 1], [1, 1], [-1, -1], [1, -1]])
         return np.vstack([(hubs[:, None] + _circle(4, 0.6)).reshape(-1, 2), hubs])
@@ -103,14 +102,14 @@ def modes():
     found = statistics.modes(runs.HIERARCHY)
     final = np.asarray(found.singular_values / found.input_variances)
     decomposition([axes[name] for name in "yusv"], "(A) ")
-    deep, shallow = runs.linear(2, 0), runs.linear(1, 0)
+    deep, shallow = runs.train_linear(2, 0), runs.train_linear(1, 0)
     now = 12.5  # time at which the map is shown
     shown = deep.maps[round(now / runs.LINEAR_RATE / runs.LINEAR_EVERY)]
     inner = found.left.T @ shown @ found.right
     parts = [(shown, "(B) map at 12.5"), (found.left, "$U$"), (inner, "$A(t)$")]
     for name, (matrix, title) in zip("mnop", [*parts, (found.right.T, "$V^\\top$")], strict=True):
         heatmap(axes[name], matrix, (-2.7, 2.7) if name == "o" else (-1.2, 1.2), title)
-        numbers(axes[name], matrix)
+        write_numbers(axes[name], matrix)
     for name, run, depth, start in (("c", deep, 2, None), ("d", shallow, 1, 0.0)):
         start = theory.expected_initial_strength(100, runs.LINEAR_SCALE) if start is None else start
         s, d = found.singular_values, found.input_variances

@@ -11,7 +11,7 @@ from mdsgdln_book.paper_figures.parts import (
     PAPER,
     RELU,
     classical_scaling,
-    cut,
+    draw_separators,
     heatmap,
     mosaic,
 )
@@ -32,7 +32,7 @@ def figure_1():
 
 
 def figure_2():
-    """Draw exclusive or with a margin: task, gatings, learning times, losses."""
+    """Draw XOR with a margin: task, gatings, learning times, losses."""
     figure, axes = mosaic("aaabbbcccccc;ddddddeeefff;ddddddggghhh", 6.2, height_ratios=[1.1, 1, 1])
     task = tasks.xor(1.0)
     for (x, y), target in zip(np.asarray(task.inputs[:2]).T, task.targets[0], strict=True):
@@ -43,10 +43,10 @@ def figure_2():
     axes["a"].set(title="(a) task", xticks=[-1, 1], yticks=[-1, 1])
     two, four = np.kron(np.eye(2), np.ones((1, 2))), np.eye(4)
     plots.graph(networks.pathways(task, two, 64), axes["b"], "(b) linear gating")
-    plots.graph(networks.pathways(task, four, 32), axes["c"], "(c) exclusive-or gating")
+    plots.graph(networks.pathways(task, four, 32), axes["c"], "(c) XOR gating")
     _learning_times(axes["d"])
     for name, margin in zip("efgh", (0.25, 0.7, 0.9, 1.5), strict=True):
-        ax, losses = axes[name], runs.exclusive_or(margin)[1]
+        ax, losses = axes[name], runs.train_xor(margin)[1]
         ax.plot(runs.XOR_TIMES, losses.T, color=RELU, alpha=0.3, linewidth=1)
         for number, colour in ((2, BLUE), (4, ORANGE)):
             curve = runs.xor_formula(margin, number, runs.NEURONS // number)[0]
@@ -63,7 +63,6 @@ def figure_2():
 
 
 def _learning_times(ax):
-    """Draw half-loss times against the margin: a thousand networks each, and both gatings."""
     measured = tables.load("xor_seeds").groupby("margin")["half_loss_time"]
     margins = np.linspace(0.01, 2.5, 84)
     for number, colour in ((2, BLUE), (4, ORANGE)):
@@ -92,7 +91,7 @@ def figure_3():
     for name, matrix in (("x", task.inputs), ("y", task.targets)):
         ends, labels, title = rows[name]
         heatmap(axes[name], matrix, (0, 1.2), title, cmap="Greys")
-        cut(axes[name], ends, (8, 16), BLUE, 1)
+        draw_separators(axes[name], ends, (8, 16), BLUE, 1)
         edges = np.array([0, *ends, len(matrix)])
         places = (edges[1:] + edges[:-1] - 1) / 2
         axes[name].set_yticks(places, labels, rotation=90, va="center", fontsize=7)
@@ -107,9 +106,9 @@ def figure_4():
     layout = "aaaaaammnnoo;aaaaaappqqrr;sssssstttttt;uuuuuuvvvvvv;xxxxxxyyyyyy"
     ratios = [1, 1, 1, 1, 1.9]
     figure, axes = mosaic(layout, 9.6, height_ratios=ratios)
-    setting, relu = runs.contexts(runs.MIXED), runs.relu(runs.MIXED, 0)
-    gated, ours = runs.gated(runs.MIXED), runs.reduced(runs.MIXED)
-    fitted, strengths = runs.fitted(runs.MIXED)
+    setting, relu = runs.contextual_setting(runs.MIXED), runs.train_relu(runs.MIXED, 0)
+    gated, ours = runs.train_gated(runs.MIXED), runs.train_reduced(runs.MIXED)
+    fitted, strengths = runs.predict_with_fit(runs.MIXED)
     table = tables.load("context_candidates")
     others = np.stack(table[table["case"] == runs.MIXED]["one_context_losses"].tolist())
     ax = axes["a"]
@@ -125,7 +124,7 @@ def figure_4():
         index = int(np.argmax(fallen < part))
         for name, seen, label in zip(names, (relu, gated), ("ReLU", "gated"), strict=True):
             heatmap(axes[name], seen.outputs[index], (-1.2, 1.2), f"{label}, {runs.STEPS[index]}")
-            cut(axes[name], (15, 30, 45), (8, 16))
+            draw_separators(axes[name], (15, 30, 45), (8, 16))
     titles = ["(b) common pathway", "off in cross-cutting", "off in ring", "off in tree"]
     for name, path, title in zip("stuv", setting.found, titles, strict=True):
         for mode, colour in enumerate(plots.COLOURS[:4]):
@@ -145,7 +144,7 @@ def figure_4():
 
 
 def _representations(left, right, relu, gated):
-    """Draw the samples' ways through training, each network in its own plane, turned alike."""
+    """Draw the samples' paths through training, each network in its own rotated plane."""
     first, second = (classical_scaling(np.concatenate(seen, axis=1)) for seen in (relu, gated))
     one, _, other = np.linalg.svd(second.T @ first)
     for ax, places, title in ((left, first, "ReLU"), (right, second @ one @ other, "gated")):

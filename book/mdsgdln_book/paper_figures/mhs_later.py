@@ -15,8 +15,8 @@ from mdsgdln_book.paper_figures.parts import (
     PAPER,
     RELU,
     bars,
-    cut,
     decomposition,
+    draw_separators,
     heatmap,
     mosaic,
 )
@@ -28,11 +28,15 @@ def figure_5():
     table = tables.load("context_candidates")
     for column, number in enumerate((3, 4, 5)):
         case, top, bottom = f"{number} contexts", *axes[:, column]
-        setting, ours, gated = runs.contexts(case), runs.reduced(case), runs.gated(case)
+        setting, ours, gated = (
+            runs.contextual_setting(case),
+            runs.train_reduced(case),
+            runs.train_gated(case),
+        )
         row = table[table["case"] == case].iloc[0]
         top.plot(EVERY_80, row["relu_losses"], color=RELU, linewidth=2.5, label="ReLU network")
         top.plot(runs.STEPS, gated.losses, color=BLUE, label="all but one")
-        closed, strengths = runs.fitted(case)
+        closed, strengths = runs.predict_with_fit(case)
         top.plot(runs.STEPS, closed, **PAPER, label="closed form, fitted")
         top.plot(runs.STEPS, ours.losses, **OURS, label="prediction, no fit")
         top.set_title(case)
@@ -54,7 +58,7 @@ def figure_5():
 def figure_6():
     """Draw the network with two hidden layers, its losses, their spread, and outputs."""
     figure, axes = mosaic("aaaaaaaa;bbbbcccc;ddddmnop", 7.2, height_ratios=[1.1, 1, 1])
-    plots.graph(two_hidden_staged.modular()[0], axes["a"], "(a) gated network")
+    plots.graph(two_hidden_staged.modular_network()[0], axes["a"], "(a) gated network")
     rows = tables.load("two_hidden")
     rows = rows[(rows["structures"] == "trees") & (rows["seed"] < 10)]
     steps, typical = 200 * np.arange(150), {}
@@ -85,7 +89,7 @@ def figure_6():
         outputs = two_hidden.BASES["trees"] @ np.asarray(typical[name][2])[index]
         label = "ReLU" if name == "ReLU" else "gated"
         heatmap(axes[panel], outputs, (-1, 1), f"{label}\n{(15, 22)[index]} 000")
-        cut(axes[panel], (15, 30, 45), (8, 16))
+        draw_separators(axes[panel], (15, 30, 45), (8, 16))
     return figure
 
 
@@ -97,7 +101,7 @@ def figure_7():
     start, times = theory.expected_initial_strength(100, runs.LINEAR_SCALE), runs.LINEAR_TIMES
     law = runs.trajectory(times, found.singular_values, found.input_variances, start)
     for seed in range(5):
-        run = runs.linear(2, seed)
+        run = runs.train_linear(2, seed)
         axes["l"].plot(times, run.losses, color=BLUE, alpha=0.5, linewidth=1.5)
         for mode, colour in enumerate(plots.COLOURS[:4]):
             axes["d"].plot(times, run.strengths[:, mode], color=colour, alpha=0.5, linewidth=1.5)
@@ -117,8 +121,8 @@ def figure_8():
     for ax, number in zip(axes, DRAWN, strict=True):
         means, title = first[f"drawn {number}"], f"{number} clusters"
         heatmap(ax, means, (0, 1.2), title, cmap="Greys")
-        cut(ax, range(1, number), (), "white", 2)
-        cut(ax, (), (8, 16), plots.COLOURS[3], 1)
+        draw_separators(ax, range(1, number), (), "white", 2)
+        draw_separators(ax, (), (8, 16), plots.COLOURS[3], 1)
         ax.set_xticks([3.5, 11.5, 19.5], "123")
         ax.set_xlabel("context")
     axes[0].set_ylabel("cluster")

@@ -12,10 +12,10 @@ from mdsgdln_book.paper_figures.parts import (
     TRAINED,
     UNTRAINED,
     bars,
-    cut,
+    draw_separators,
     heatmap,
     mosaic,
-    numbers,
+    write_numbers,
 )
 
 DOMAINS = routes.DOMAINS
@@ -33,9 +33,9 @@ def figure_1():
 
 
 def figure_3():
-    """Draw exclusive or: cell types, four paths, and losses."""
+    """Draw XOR: cell types, four paths, and losses."""
     figure, axes = mosaic("abc", 2.9, width_ratios=[0.9, 1.2, 1.1])
-    (first, _), losses = runs.exclusive_or(0.0)
+    (first, _), losses = runs.train_xor(0.0)
     weights = np.asarray(first)[:, :2].T
     weights = weights / np.abs(weights).max()
     axes["a"].plot(*weights, "o", color="#cc3fa0", markersize=3, alpha=0.6)
@@ -61,7 +61,7 @@ def figure_4():
     layout = "aaaabbcccddd;eeeeeeffffff;ggggghhhhhhh"
     ratios = [1.1, 1.3, 1.7]
     figure, axes = mosaic(layout, 8.4, height_ratios=ratios)
-    found, items = routes.routing(), tasks.hierarchy()
+    found, items = routes.train_routing_networks(), tasks.hierarchy()
     small = networks.routing_network(tasks.routing(2, 2), 2, 2, 64)
     plots.graph(small, axes["a"], "(a) network")
     for share, colour in ((DOMAINS, "#c0c0c0"), (routes.TRAINED, TRAINED)):
@@ -71,14 +71,14 @@ def figure_4():
     axes["b"].set(title="(b) paths", ylim=(0, 68))
     axes["b"].legend(fontsize="x-small", loc="upper center", handlelength=0.8)
     heatmap(axes["c"], items.targets, (0, 8), "", cmap="Greys")
-    numbers(axes["c"], items.targets)
+    write_numbers(axes["c"], items.targets)
     axes["c"].set(title="(c) dataset", xlabel="item", ylabel="property")
     trained = tasks.trained_routes(DOMAINS, routes.TRAINED)
     heatmap(axes["d"], trained, (0, 1.2), "", cmap="Greys")
     axes["d"].set(title="(d) trained", xlabel="output domain", ylabel="input domain")
     _routing_dynamics(axes["e"], axes["f"], found)
     heatmap(axes["g"], found.similarity, (-1, 1))
-    cut(axes["g"], range(4, 28, 4), range(4, 28, 4), "white", 0.8)
+    draw_separators(axes["g"], range(4, 28, 4), range(4, 28, 4), "white", 0.8)
     axes["g"].set(title="(g) similarity", xlabel="items in input domain 1 … 7")
     _outputs(axes["h"], found.outputs, (0, 9), cmap="Greys")
     axes["h"].set(title="(h) outputs", xlabel="input domain", ylabel="output domain")
@@ -86,7 +86,6 @@ def figure_4():
 
 
 def _routing_dynamics(left, right, found):
-    """Draw losses and singular values of random and decoupled starts, beside the theory."""
     for run in found.random:
         left.plot(run.losses, color=plots.COLOURS[3], alpha=0.3, linewidth=1)
     left.plot([], [], color=plots.COLOURS[3], label="random, ten runs")
@@ -110,9 +109,8 @@ def _routing_dynamics(left, right, found):
 
 
 def _outputs(ax, outputs, limits, **looks):
-    """Draw the outputs on all routes, those in training framed."""
     heatmap(ax, outputs, limits, **looks)
-    cut(ax, range(7, 49, 7), range(4, 28, 4))
+    draw_separators(ax, range(7, 49, 7), range(4, 28, 4))
     for source, target in np.argwhere(tasks.trained_routes(DOMAINS, routes.TRAINED)):
         style = {"fill": False, "edgecolor": plots.COLOURS[1], "linewidth": 1.4}
         ax.add_patch(Rectangle((4 * source - 0.5, 7 * target - 0.5), 4, 7, **style))
@@ -125,11 +123,11 @@ def figure_5():
         block = np.arange(4) // degree
         path = block[:, None] * (4 // degree) + block
         heatmap(axes[name], path % 4 + path // 4 % 2, (0, 8), cmap="Pastel1", aspect="equal")
-        numbers(axes[name], path + 1)
+        write_numbers(axes[name], path + 1)
         title = ("(a) " if name == "a" else "") + f"P = {degree**2}"
         axes[name].set(title=title, xlabel="output domain", ylabel="input domain")
     for degree, colour in zip((1, 2, 5, 10), plots.COLOURS, strict=False):
-        times, trained, reduced = routes.group(degree)
+        times, trained, reduced = routes.train_shared_group(degree)
         axes["d"].semilogx(times[1:], trained[1:], color=colour, linewidth=3, alpha=0.4)
         axes["d"].semilogx(times[1:], reduced[1:], **OURS | {"color": colour}, label=degree**2)
     axes["d"].set(title="(b) hidden matrix, first mode", xlabel="time", xlim=(3, 1400))
@@ -153,7 +151,7 @@ def figure_6():
     """Draw losses, errors, representations and outputs from several initial scales."""
     figure, axes = mosaic("aaabbb;ccddee;ffgghh", 7.6, height_ratios=[1.2, 1, 1.2])
     for scale, colour in zip((0.2, 0.66, 1.25, 2.5), plots.COLOURS, strict=False):
-        axes["a"].plot(routes.lazy(scale).losses, color=colour, label=f"σ₀ = {scale}")
+        axes["a"].plot(routes.train_from_scale(scale).losses, color=colour, label=f"σ₀ = {scale}")
     axes["a"].set(title="(a) training loss", xlabel="step", ylabel="loss / empty", ylim=(0, 1.6))
     axes["a"].legend(fontsize="x-small")
     table = tables.load("race_or_lazy")
@@ -169,7 +167,10 @@ def figure_6():
     axes["b"].set_xlabel("initial scale σ₀")
     axes["b"].legend(fontsize="x-small")
     for above, below, scale in zip("cde", "fgh", (0.2, 1.25, 2.5), strict=True):
-        found, letters = routes.lazy(scale), ("(c) ", "(d) ") if above == "c" else ("", "")
+        found, letters = (
+            routes.train_from_scale(scale),
+            ("(c) ", "(d) ") if above == "c" else ("", ""),
+        )
         heatmap(axes[above], found.similarity, (-1, 1))
         axes[above].set_title(f"{letters[0]}similarity, {scale}")
         _outputs(axes[below], found.outputs, (-13, 13))
@@ -190,7 +191,7 @@ def figure_7():
     axes["i"].set_title("(a) inputs", loc="left")
     labels = np.array([np.roll(np.arange(10), -shift) for shift in range(5)])
     heatmap(axes["p"], labels, (0, 20), cmap="Blues")
-    numbers(axes["p"], labels)
+    write_numbers(axes["p"], labels)
     axes["p"].set(title="labels", xlabel="digit", ylabel="output domain")
     heatmap(axes["q"], tasks.trained_routes(10, 4), (0, 1.2), cmap="Greys")
     axes["q"].set(title="trained pairs", xlabel="output domain", ylabel="input domain")

@@ -37,7 +37,9 @@ def heatmap(axes: Axes, matrix, limits=None, title: str = "", **looks) -> None:
     axes.grid(False)
 
 
-def cut(axes: Axes, rows=(), columns=(), colour: str = "#808080", width: float = 0.5) -> None:
+def draw_separators(
+    axes: Axes, rows=(), columns=(), colour: str = "#808080", width: float = 0.5
+) -> None:
     """Draw lines before some rows and columns of a heatmap."""
     for row in rows:
         axes.axhline(row - 0.5, color=colour, linewidth=width)
@@ -61,7 +63,7 @@ def classical_scaling(points) -> np.ndarray:
     return (lengths[:2, None] * places[:2]).T
 
 
-def numbers(axes: Axes, matrix) -> None:
+def write_numbers(axes: Axes, matrix) -> None:
     """Write the entries of a heatmap into it, one decimal."""
     for (row, column), value in np.ndenumerate(np.round(np.asarray(matrix, float), 1) + 0.0):
         shade = axes.images[0].to_rgba(axes.images[0].get_array()[row, column])
@@ -77,7 +79,7 @@ def decomposition(axes: list[Axes], letter: str = "") -> None:
     shown |= {"$S$, as $s/d$": final, "$V^\\top$": modes.right.T}
     for index, (ax, (title, matrix)) in enumerate(zip(axes, shown.items(), strict=True)):
         heatmap(ax, matrix, (-2.7, 2.7) if index == 2 else (-1.2, 1.2), title)
-        numbers(ax, matrix)
+        write_numbers(ax, matrix)
         if index in (0, 3):
             ax.set_xticks(range(4), ["canary", "salmon", "oak", "rose"], rotation=90, fontsize=7)
     properties = ["grow", "move", "roots", "fly", "swim", "bark", "petals"]

@@ -27,7 +27,7 @@ class Strengths(NamedTuple):
     values: np.ndarray
 
 
-def reduction(starts, shared: int, trained: int, step: float, num_steps: int) -> Strengths:
+def reduced_race(starts, shared: int, trained: int, step: float, num_steps: int) -> Strengths:
     """Iterate the race of ``shared`` domains through one hidden path (NRR Eq. 15).
 
     Each domain is trained with ``trained`` outputs; ``starts`` are those of the three layers.
@@ -45,7 +45,7 @@ def reduction(starts, shared: int, trained: int, step: float, num_steps: int) ->
     return Strengths(trained * np.sum(left**2 / (2 * d), axis=1), values)
 
 
-def decoupled(shared: int, num_hidden: int, scale: float) -> dict:
+def decoupled_start(shared: int, num_hidden: int, scale: float) -> dict:
     """Return weights whose modes are aligned through all layers, all of one strength."""
     modes = statistics.modes(tasks.hierarchy())
     rng = np.random.default_rng(0)
@@ -71,7 +71,7 @@ class Routing(NamedTuple):
     """The trained routing networks of NRR Fig. 4, and what the reduction says."""
 
     random: list[Strengths]  # ten random starts
-    decoupled: Strengths
+    decoupled_start: Strengths
     reduced: Strengths  # from the decoupled start
     fitted: Strengths  # from σ₀/2.5, as published
     derived: Strengths  # from σ₀/θ*
@@ -80,10 +80,10 @@ class Routing(NamedTuple):
 
 
 @cache
-def routing() -> Routing:
+def train_routing_networks() -> Routing:
     """Train from ten random starts and a decoupled one; reduce from three starts."""
     task, rate = tasks.routing(DOMAINS, TRAINED), LAMBDA * 2 * DOMAINS / 7
-    network = sharing.stacked(task, DOMAINS, TRAINED, 64)
+    network = sharing.routing_network(task, DOMAINS, TRAINED, 64)
 
     def train(start):
         return training.train(
@@ -91,17 +91,17 @@ def routing() -> Routing:
         )
 
     def race(outer, hidden):
-        return reduction([outer, hidden, outer], DOMAINS, TRAINED, rate, ROUTING_STEPS)
+        return reduced_race([outer, hidden, outer], DOMAINS, TRAINED, rate, ROUTING_STEPS)
 
     def seen(run):
         return Strengths(np.asarray(run.losses), np.asarray(run.observed))
 
     keys = [jax.random.key(seed) for seed in range(10)]
-    runs = [train(sharing.start(key, network, DOMAINS, ROUTING_SCALE)) for key in keys]
+    runs = [train(sharing.orthogonal_weights(key, network, DOMAINS, ROUTING_SCALE)) for key in keys]
     weights, scale = runs[0].weights, ROUTING_SCALE
     return Routing(
         [seen(run) for run in runs],
-        seen(train(decoupled(DOMAINS, 64, scale))),
+        seen(train(decoupled_start(DOMAINS, 64, scale))),
         race(scale, scale),
         race(scale / 2.5, scale / 2.5),
         race(scale / THETA / DOMAINS**0.5, scale / THETA),
@@ -111,7 +111,7 @@ def routing() -> Routing:
 
 
 @cache
-def group(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def train_shared_group(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Train ``degree`` of ten domains, which share a path, from a decoupled start of 0.1.
 
     Return times (one route per sample, as NRR counts), and the strength of the first mode in the
@@ -119,15 +119,15 @@ def group(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     num_steps = {1: 28000, 2: 12000, 5: 4000, 10: 2000}[degree]
     task, rate = tasks.routing(degree), 0.0005 * degree
-    network = sharing.stacked(task, degree, degree, 8)
+    network = sharing.routing_network(task, degree, degree, 8)
     every = num_steps // 400
 
     def value(weights):
         return jnp.linalg.norm(weights[sharing.EDGES[1]], ord=2)
 
-    start = decoupled(degree, 8, 0.1)
+    start = decoupled_start(degree, 8, 0.1)
     run = training.train(network, start, task, rate, num_steps, observe=value, every=every)
-    race = reduction([0.1] * 3, degree, degree, rate, num_steps)
+    race = reduced_race([0.1] * 3, degree, degree, rate, num_steps)
     times = 0.05 * np.arange(0, num_steps, every)
     return times, np.asarray(run.observed), race.values[::every, 1, 0]
 
@@ -141,12 +141,12 @@ class Lazy(NamedTuple):
 
 
 @cache
-def lazy(scale: float) -> Lazy:
+def train_from_scale(scale: float) -> Lazy:
     """Train the routing network of NRR Fig. 6 from an initial scale."""
     task = tasks.routing(DOMAINS, TRAINED)
-    network = sharing.stacked(task, DOMAINS, TRAINED, 64)
-    start = sharing.start(jax.random.key(0), network, DOMAINS, scale)
-    rate = float(race_or_lazy.rate_of(start, scale))
+    network = sharing.routing_network(task, DOMAINS, TRAINED, 64)
+    start = sharing.orthogonal_weights(jax.random.key(0), network, DOMAINS, scale)
+    rate = float(race_or_lazy.stable_rate(start, scale))
     run = training.train(network, start, task, rate, race_or_lazy.PUBLISHED)
     empty = np.sum(np.square(task.targets)) / (2 * task.num_samples)
     similarity = np.corrcoef(np.asarray(run.weights[sharing.EDGES[0]]).T)

@@ -1,4 +1,4 @@
-"""Short trainings that no table has, on a hierarchy, exclusive or, and contexts; each done once."""
+"""Short trainings that no table has, on a hierarchy, XOR, and contexts; each done once."""
 
 from functools import cache, partial
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from mdsgdln import networks, statistics, tasks, theory, training
 from mdsgdln_book import linear_maps
 from mdsgdln_book.experiments import context_candidates, driven, published
-from mdsgdln_book.experiments.reduced import span
+from mdsgdln_book.experiments.reduced import orthonormal_span
 
 # Compiled as a whole, and not every operation of it by itself.
 trajectory = jax.jit(theory.mode_trajectory, static_argnames="depth")
@@ -30,7 +30,7 @@ class Linear(NamedTuple):
 
 
 @cache
-def linear(depth: int, seed: int) -> Linear:
+def train_linear(depth: int, seed: int) -> Linear:
     """Train a linear network of one or two layers on the hierarchy."""
     network = networks.LinearNetwork((4, 7) if depth == 1 else (4, 100, 7))
     start, task = network.init(jax.random.key(seed), LINEAR_SCALE), HIERARCHY
@@ -42,14 +42,14 @@ def linear(depth: int, seed: int) -> Linear:
     return Linear(np.asarray(run.losses)[::LINEAR_EVERY], maps, strengths)
 
 
-# ---- Exclusive or: MHS Fig. 2, NRR Fig. 3 --------------------------------------------------------
+# ---- XOR: MHS Fig. 2, NRR Fig. 3 --------------------------------------------------------
 NEURONS, XOR_SCALE, XOR_RATE, XOR_STEPS = 128, 2e-4, 0.01, 4000
 XOR_TIMES = XOR_RATE * np.arange(0, XOR_STEPS, 10)
 RELU_XOR = networks.ReLUNetwork((3, NEURONS, 1))
 
 
 @cache
-def exclusive_or(margin: float) -> tuple[list, np.ndarray]:
+def train_xor(margin: float) -> tuple[list, np.ndarray]:
     """Train ten ReLU networks; return the weights of the first, and every tenth loss (10, T)."""
     task = tasks.xor(margin)
     starts = [RELU_XOR.init(key, XOR_SCALE) for key in jax.random.split(jax.random.key(0), 10)]
@@ -109,21 +109,21 @@ class Contexts(NamedTuple):
 
 
 @cache
-def contexts(case: str) -> Contexts:
+def contextual_setting(case: str) -> Contexts:
     """Return a task of MHS §4 or §5 and its all-but-one network with the published σ."""
-    whole, rate, _ = context_candidates.setup(case)
-    basis = span(whole.targets)
+    whole, rate, _ = context_candidates.contextual_setting(case)
+    basis = orthonormal_span(whole.targets)
     task = tasks.Task(whole.inputs, basis.T @ np.asarray(whole.targets))
     number = len(context_candidates.STRUCTURES[case])
     network = networks.contextual_pathways(task, number, number - 1, WIDTH)
     everywhere = dict.fromkeys(network.graph.edges, SCALE_OF_FIVE if number == 5 else SCALE)
-    scale = context_candidates.doubled(network) if number == 3 else everywhere
-    found = theory.pathway_modes(network, linear_maps.residual(task))
+    scale = context_candidates.double_contextual_scale(network) if number == 3 else everywhere
+    found = theory.pathway_modes(network, linear_maps.linear_residual(task))
     found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
     return Contexts(whole, task, basis, rate, network, scale, found)
 
 
-def follow(network, start, setting: Contexts, inside: bool = False) -> Seen:
+def train_and_observe(network, start, setting: Contexts, inside: bool = False) -> Seen:
     """Train a network and look at it every 100 steps, at its outputs and neurons if ``inside``."""
     gated = isinstance(network, networks.GatedNetwork)
     inputs = setting.task.inputs
@@ -145,37 +145,37 @@ def follow(network, start, setting: Contexts, inside: bool = False) -> Seen:
 
 
 @cache
-def gated(case: str) -> Seen:
+def train_gated(case: str) -> Seen:
     """Train the all-but-one network from random weights, and look inside that of MHS §4."""
-    setting = contexts(case)
+    setting = contextual_setting(case)
     number = len(context_candidates.STRUCTURES[case])
     whole = networks.contextual_pathways(setting.whole, number, number - 1, WIDTH)
     start = whole.init(jax.random.key(10), setting.scale)
     for path in whole.graph.paths:
         start[path[1:]] = setting.basis.T @ start[path[1:]]
-    return follow(setting.network, start, setting, inside=case == MIXED)
+    return train_and_observe(setting.network, start, setting, inside=case == MIXED)
 
 
 @cache
-def reduced(case: str) -> Seen:
+def train_reduced(case: str) -> Seen:
     """Train one neuron for each mode of the raw data, from a₀ = Hσ²/2: nothing is fitted."""
-    setting = contexts(case)
+    setting = contextual_setting(case)
     number = len(context_candidates.STRUCTURES[case])
     build = partial(networks.contextual_pathways, num_contexts=number, subset_size=number - 1)
     scales = min(setting.scale.values()), max(setting.scale.values())  # common, contextual
     starts = [theory.expected_initial_strength(WIDTH, scale) for scale in scales]
-    small, weights = driven.small_system(setting.task, build, starts)
-    return follow(small, weights, setting)
+    small, weights = driven.one_neuron_per_mode(setting.task, build, starts)
+    return train_and_observe(small, weights, setting)
 
 
 @cache
-def fitted(case: str) -> tuple[np.ndarray, dict]:
+def predict_with_fit(case: str) -> tuple[np.ndarray, dict]:
     """Return the loss that MHS predicts from fitted starts, and strengths {path: (modes, T)}.
 
     Where structures differ it is the race reduction from 3e-9 in common and 6e-5 in other modes,
     here with all overlaps; with trees the closed form, from 5e-9 and 5e-5.
     """
-    setting = contexts(case)
+    setting = contextual_setting(case)
     times, common = setting.rate * STEPS, setting.network.graph.paths[0]
     if case == MIXED:
         starts = {path: 3e-9 if path == common else 6e-5 for path in setting.found}
@@ -194,11 +194,11 @@ def fitted(case: str) -> tuple[np.ndarray, dict]:
 
 
 @cache
-def relu(case: str, seed: int) -> Seen:
+def train_relu(case: str, seed: int) -> Seen:
     """Train the ReLU network, and look inside."""
-    setting = contexts(case)
+    setting = contextual_setting(case)
     sizes = len(setting.task.inputs), published.HIDDEN
     whole = networks.ReLUNetwork((*sizes, len(setting.whole.targets)))
     first, second = whole.init(jax.random.key(seed), SCALE)
     network = networks.ReLUNetwork((*sizes, len(setting.task.targets)))
-    return follow(network, (first, setting.basis.T @ second), setting, inside=True)
+    return train_and_observe(network, (first, setting.basis.T @ second), setting, inside=True)

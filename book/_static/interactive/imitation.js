@@ -1,6 +1,6 @@
 "use strict";
 
-/* A trained ReLU network on exclusive or with a margin, and the two gatings that it could imitate.
+/* A trained ReLU network on XOR with a margin, and the two gatings that it could imitate.
    The page holds the runs: {step, points, losses: {"margin log₁₀σ log₂H": [10⁻⁴, …]}, halves: {the
    same: time}}; the zeros in which a curve ends are left out, a time that is not reached is null. */
 Figures.define("imitation", ({ step, points, losses, halves }) => {
@@ -12,11 +12,11 @@ Figures.define("imitation", ({ step, points, losses, halves }) => {
   function describe(margin, size, [two, four]) {
     const linear = Theory.xorHalfTime(2, margin, ...size) < Theory.xorHalfTime(4, margin, ...size);
     const [near, far] = linear ? [two, four] : [four, two];
-    const faster = linear ? "linear gating (two pathways)" : "exclusive-or gating (four pathways)";
+    const faster = linear ? "linear gating (two pathways)" : "XOR gating (four pathways)";
     return `The margin ${margin.toFixed(1)} lies ${linear ? "above" : "below"} Δ* = `
       + `${Theory.crossover.toFixed(3)}, so the ${faster} learns faster. The ReLU network's loss `
       + `curve differs from it by ${near.toFixed(2)}, and from the slower, `
-      + `${linear ? "exclusive-or" : "linear"} gating by ${far.toFixed(2)} (relative error).`;
+      + `${linear ? "XOR" : "linear"} gating by ${far.toFixed(2)} (relative error).`;
   }
 
   return {
@@ -30,7 +30,7 @@ Figures.define("imitation", ({ step, points, losses, halves }) => {
     series: {
       relu: ["ink wide", "ReLU network, trained"],
       two: ["c1", "two pathways, linear"],
-      four: ["c2 dash", "four pathways, exclusive or"],
+      four: ["c2 dash", "four pathways, XOR"],
     },
     panels: {
       losses: {

@@ -79,7 +79,7 @@ var Theory = (() => {
     return logs.map((both) => both.map(Math.exp));
   }
 
-  /* ---- Exclusive or with a margin: two or four pathways that share H hidden neurons ---- */
+  /* ---- XOR with a margin: two or four pathways that share H hidden neurons ---- */
 
   const crossover = Math.sqrt(2 / 3); // Δ*
 

@@ -65,7 +65,7 @@ def check_box(step, inputs, before, most, theta, rounds):
 
 
 def test_step_solves_the_problem_of_bounded_least_squares():
-    rng, step = np.random.default_rng(0), jax.jit(sliding_step.implicit)
+    rng, step = np.random.default_rng(0), jax.jit(sliding_step.implicit_step)
     for inputs in (
         rng.normal(size=(3, 6)),
         np.concatenate([np.eye(3), -np.eye(3)], axis=1),
@@ -79,7 +79,7 @@ def test_step_solves_the_problem_of_bounded_least_squares():
 
 def test_sweeps_solve_what_active_sets_do_not(monkeypatch):
     monkeypatch.setattr(sliding_step, "ACTIVE_SETS", 1)
-    rng, step = np.random.default_rng(1), jax.jit(lambda *given: sliding_step.implicit(*given))
+    rng, step = np.random.default_rng(1), jax.jit(lambda *given: sliding_step.implicit_step(*given))
     inputs, before = rng.normal(size=(3, 6)), rng.normal(size=(3, 10))
     check_box(step, inputs, before, rng.uniform(size=(6, 10)), np.zeros((6, 10)), 1)
 

@@ -14,7 +14,7 @@ from jaxtyping import Array, ArrayLike, Float, Int8, PyTree
 from mdsgdln.networks import ReLUNetwork
 from mdsgdln.tasks import Task
 from mdsgdln.training import DivergenceError
-from mdsgdln_book.dynamics.sliding_step import Sliders, implicit, lengths, tolerance
+from mdsgdln_book.dynamics.sliding_step import Sliders, column_norms, implicit_step, tolerance
 
 OFF, SLIDING, ON = -1, 0, 1
 RESOLVED = 0.02  # a step over the time in which the fastest thing grows by e
@@ -240,7 +240,7 @@ def _states(inputs, w, activity, push) -> Int8[Array, "P H"]:
 
 
 def _rounding(inputs, w) -> Float[Array, "P H"]:
-    return 10 * tolerance(w.dtype) * lengths(inputs)[:, None] * lengths(w)[None]
+    return 10 * tolerance(w.dtype) * column_norms(inputs)[:, None] * column_norms(w)[None]
 
 
 @jax.jit
@@ -256,7 +256,7 @@ def _advance(state: _State, inputs, targets, sizes, number) -> tuple:
         explicit = jnp.where((push >= 0) & (state.states == ON), size * push, 0)
         theta = jnp.where(state.states == SLIDING, state.sliders.theta, state.states == ON)
         before = state.w + inputs @ explicit
-        w, pushes, sliders, found = implicit(
+        w, pushes, sliders, found = implicit_step(
             inputs, before, most, Sliders(theta, state.sliders.solve)
         )
         now = inputs.T @ w

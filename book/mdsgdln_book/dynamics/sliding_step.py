@@ -39,14 +39,14 @@ def tolerance(dtype) -> float:
     return max(1e-10, 100 * float(jnp.finfo(dtype).eps))
 
 
-def lengths(vectors: Float[Array, "n H"]) -> Float[Array, " H"]:
+def column_norms(vectors: Float[Array, "n H"]) -> Float[Array, " H"]:
     """Return the norms of columns, also of those so small that their squares are 0."""
     largest = jnp.max(jnp.abs(vectors), axis=0)
     unit = vectors / jnp.where(largest > 0, largest, 1)[None]
     return largest * jnp.linalg.norm(unit, axis=0)
 
 
-def residuals(
+def box_residuals(
     inputs: Float[Array, "n P"],
     w: Float[Array, "n H"],
     pushes: Float[Array, "P H"],
@@ -56,11 +56,11 @@ def residuals(
     squares = _squares(inputs)[:, None]
     cut = jnp.clip(pushes + (inputs.T @ w) / squares, 0, most)
     moved = jnp.abs(pushes - cut) * jnp.sqrt(squares)
-    length = lengths(w)
+    length = column_norms(w)
     return jnp.max(moved, axis=0) / jnp.where(length > 0, length, 1)
 
 
-def implicit(
+def implicit_step(
     inputs: Float[Array, "n P"],
     before: Float[Array, "n H"],
     most: Float[Array, "P H"],
@@ -75,7 +75,7 @@ def implicit(
     w = before - inputs @ pushes
     change = jnp.sum(sliders.solve * w[None], axis=1)
     w, pushes = w - inputs @ change, pushes + change
-    found = residuals(inputs, w, pushes, most)
+    found = box_residuals(inputs, w, pushes, most)
 
     def correct(state):
         w, pushes, solve, found, todo = state
@@ -103,7 +103,7 @@ def _solved(inputs, before, most, pushes):
     """Return w', λ, L and residuals of a few neurons: try active sets, then sweeps."""
     enough = tolerance(inputs.dtype)
     pushes = jnp.clip(pushes, 0, most)
-    slack = enough * jnp.sqrt(_squares(inputs))[:, None] * lengths(before)[None]
+    slack = enough * jnp.sqrt(_squares(inputs))[:, None] * column_norms(before)[None]
 
     def try_set(state):
         _, pushes, _, _, slide, top, tries = state
@@ -116,7 +116,7 @@ def _solved(inputs, before, most, pushes):
         inside = slide & (pushes >= 0) & (pushes <= most)
         begins = ~slide & jnp.where(top, activity < -slack, activity > slack) & (most > 0)
         above = jnp.where(slide, pushes > most, top & ~begins)
-        found = residuals(inputs, w, pushes, most)
+        found = box_residuals(inputs, w, pushes, most)
         done = (found <= enough)[None]  # such a neuron stays as it is
         slide, top = jnp.where(done, slide, inside | begins), jnp.where(done, top, above)
         return w, pushes, solve, found, slide, top, tries + 1
@@ -150,7 +150,7 @@ def _swept(inputs, before, most, pushes):
 
     def sweep(state):
         w, pushes = jax.lax.fori_loop(0, inputs.shape[1], one, state[:2])
-        return w, pushes, residuals(inputs, w, pushes, most), state[-1] + 1
+        return w, pushes, box_residuals(inputs, w, pushes, most), state[-1] + 1
 
     def unsolved(state):
         return (state[2] > tolerance(inputs.dtype)).any() & (state[-1] < SWEEPS)

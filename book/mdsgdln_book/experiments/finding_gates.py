@@ -25,7 +25,7 @@ NUM_TRAININGS, CLUSTERS = 3, range(2, 13)
 DRAWN = (3, 4, 5)  # numbers of clusters whose centroids are kept to be drawn
 
 
-class Case(NamedTuple):
+class TrainingCase(NamedTuple):
     """A task and how its ReLU network is trained: MHS App. H and C."""
 
     task: tasks.Task
@@ -39,9 +39,9 @@ class Case(NamedTuple):
     room: int  # neurons of the reduced system, so that it is compiled once
 
 
-def _contexts(structures) -> Case:
+def _contexts(structures) -> TrainingCase:
     task = tasks.contextual(len(structures), NUM_ITEMS, structures)
-    return Case(
+    return TrainingCase(
         task, HIDDEN, SCALE, SUM_STEP * task.num_samples, NUM_STEPS, 20, 400, PATHWAY_HIDDEN, 170
     )
 
@@ -51,8 +51,8 @@ CASES = {
     "tree, ring, cross": _contexts(["tree", "ring", "cross"]),
     "4 contexts": _contexts(["tree"] * 4),
     "5 contexts": _contexts(["tree"] * 5),
-    "XoR, margin 2": Case(tasks.xor(2.0), 128, 2e-4, 0.01, 4001, 10, 40, None, 40),
-    "XoR, margin 0.2": Case(tasks.xor(0.2), 128, 2e-4, 0.01, 4001, 10, 40, None, 40),
+    "XoR, margin 2": TrainingCase(tasks.xor(2.0), 128, 2e-4, 0.01, 4001, 10, 40, None, 40),
+    "XoR, margin 0.2": TrainingCase(tasks.xor(0.2), 128, 2e-4, 0.01, 4001, 10, 40, None, 40),
 }
 
 
@@ -72,7 +72,7 @@ class Recording(NamedTuple):
     outputs: np.ndarray
 
 
-def record_training(case: Case, seed: int) -> Recording:
+def record_training(case: TrainingCase, seed: int) -> Recording:
     """Train the ReLU network from several seeds; record hidden activity, losses and outputs."""
     task = case.task
     relu = networks.ReLUNetwork((len(task.inputs), case.hidden, len(task.targets)))
@@ -100,7 +100,7 @@ def _train(network, start, task, rate, num_steps, every):
     return training.train(network, start, task, rate, num_steps, observe=observe, every=every)
 
 
-def predict_with_gates(case: Case, gates, pathway=None, scale=None, input_masks=None):
+def predict_with_gates(case: TrainingCase, gates, pathway=None, scale=None, input_masks=None):
     """Return the predicted losses and outputs of the gated network with these gates.
 
     They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing
@@ -130,7 +130,7 @@ def pad_with_idle_neurons(network, weights, task, room):
     return networks.GatedNetwork(sizes, layers, gates), layers, task
 
 
-def imitation_errors(case: Case, gates, recording: Recording) -> tuple[float, float]:
+def imitation_errors(case: TrainingCase, gates, recording: Recording) -> tuple[float, float]:
     """Return the relative error of the loss and the mean squared error of the outputs."""
     losses, outputs = predict_with_gates(case, gates)
     error = np.sum((outputs - recording.outputs) ** 2, axis=1).mean() / len(case.task.targets)

@@ -27,7 +27,7 @@ MOMENTUM, NUM_STEPS = 0.9, 200  # as published; steps on all pictures at once
 VARIANCE = 1e-3  # of 53 in all: components below it tell hardly any pictures apart
 
 
-class Projected(NamedTuple):
+class ProjectedPictures(NamedTuple):
     """Training moments, and test pictures, in the components in which training pictures differ."""
 
     variances: jax.Array  # λ, (components,)
@@ -38,7 +38,7 @@ class Projected(NamedTuple):
 
 
 @cache
-def pictures() -> Projected:
+def pictures() -> ProjectedPictures:
     """Return MNIST, split into its own training and test set."""
     whole = load_mnist()
     train, test = (whole.take(part) for part in np.split(np.arange(70_000), [NUM_TRAIN]))
@@ -48,7 +48,7 @@ def pictures() -> Projected:
     arrays = found.variances[used], found.input_output[:, used], inputs
     classes = np.argmax(found.test.targets, axis=0)
     arrays = [jnp.asarray(each, jnp.float32) for each in (*arrays, found.target_mean)]
-    return Projected(*arrays[:3], classes, arrays[3])
+    return ProjectedPictures(*arrays[:3], classes, arrays[3])
 
 
 def learning_rate(num_trained: int, scale: float) -> float:
@@ -72,7 +72,7 @@ def descend(weights, variances, input_output, mask, rate):
 
 
 @jax.jit
-def error_rates(weights, data: Projected) -> jax.Array:
+def error_rates(weights, data: ProjectedPictures) -> jax.Array:
     """Return the share of test pictures that each pair gets wrong, (input, output domain)."""
 
     def of_input(into):
@@ -81,7 +81,7 @@ def error_rates(weights, data: Projected) -> jax.Array:
     return jax.lax.map(of_input, weights["in"])
 
 
-def wrong_share(answers, data: Projected) -> jax.Array:
+def wrong_share(answers, data: ProjectedPictures) -> jax.Array:
     """Return the share of test pictures that outputs of shape (…, 10, P) classify wrongly."""
     found = jnp.argmax(answers + data.target_mean, axis=-2)
     return jnp.mean((found != data.classes).astype(jnp.float32), axis=-1)

@@ -50,7 +50,7 @@ def train_with_momentum(network, weights, task: tasks.Task) -> training.Run:
     )
 
 
-class Trained(NamedTuple):
+class TrainedNetwork(NamedTuple):
     """A ReLU network after training.
 
     Attributes:
@@ -71,7 +71,7 @@ class Trained(NamedTuple):
 
 
 @cache
-def train_relu_network(name: str, seed: int) -> Trained:
+def train_relu_network(name: str, seed: int) -> TrainedNetwork:
     """Train the ReLU network of a task and seed."""
     data = load_data(name)
     network = networks.ReLUNetwork((len(data.train.inputs), HIDDEN, len(data.train.targets)))
@@ -85,7 +85,7 @@ def train_relu_network(name: str, seed: int) -> Trained:
     )
     outputs = np.asarray(network.apply(run.weights, data.test.inputs))
     mass = np.asarray(discovery.importance(*run.weights))
-    return Trained(network, weights, np.asarray(run.losses), outputs, patterns, mass)
+    return TrainedNetwork(network, weights, np.asarray(run.losses), outputs, patterns, mass)
 
 
 class Gates(NamedTuple):
@@ -96,7 +96,7 @@ class Gates(NamedTuple):
     sizes: np.ndarray
 
 
-def clustered_gates(relu: Trained, number: int) -> Gates:
+def clustered_gates(relu: TrainedNetwork, number: int) -> Gates:
     """Return gates from k-means on the neurons' activity patterns.
 
     Every neuron goes to the nearest gate. For a test sample, a gate is on if most of its neurons
@@ -146,7 +146,7 @@ def train_gated_network(gates: Gates, data: Data, seed: int):
     return np.asarray(run.losses), test.apply(run.weights, data.test.inputs)
 
 
-def gates_by_name(network: str, relu: Trained, data: Data, seed: int) -> Gates:
+def gates_by_name(network: str, relu: TrainedNetwork, data: Data, seed: int) -> Gates:
     """Return the gates of a candidate by its name in the table."""
     kind, _, number = network.partition(", ")
     if kind == "linear":

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import discovery, gates, networks, squared_error, tasks, training
+from mdsgdln_book.experiments.reduced import orthonormal_span
 
 ITEMS, CONTEXTS = 8, 3
 # Of the published code: neurons of a hidden layer, σ
@@ -25,18 +26,7 @@ TASKS = {
 RELU = networks.ReLUNetwork((11, HIDDEN, HIDDEN, 60))
 PAIRS, SINGLES = ((0, 1), (0, 2), (1, 2)), ((0,), (1,), (2,))  # contexts in which modules are on
 
-
-def unique_basis(targets):
-    """Return the QR basis of independent columns, with a positive diagonal of R.
-
-    The basis of a QR decomposition with a positive diagonal is unique. Singular vectors are not:
-    their signs, and with equal singular values more than these, change with the number of threads.
-    """
-    basis, triangle = np.linalg.qr(targets)
-    return basis * np.sign(np.diag(triangle))[None, :]
-
-
-BASES = {name: unique_basis(np.asarray(task.targets)) for name, task in TASKS.items()}
+BASES = {name: orthonormal_span(task.targets) for name, task in TASKS.items()}
 
 
 def train_coarsely(

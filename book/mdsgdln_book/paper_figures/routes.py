@@ -67,7 +67,7 @@ def singular_values(weights):
     return jnp.stack([jnp.linalg.svd(part, compute_uv=False)[:4] for part in parts])
 
 
-class Routing(NamedTuple):
+class RoutingRuns(NamedTuple):
     """The trained routing networks of NRR Fig. 4, and what the reduction says."""
 
     random: list[Strengths]  # ten random starts
@@ -80,7 +80,7 @@ class Routing(NamedTuple):
 
 
 @cache
-def train_routing_networks() -> Routing:
+def train_routing_networks() -> RoutingRuns:
     """Train from ten random starts and a decoupled one; reduce from three starts."""
     task, rate = tasks.routing(DOMAINS, TRAINED), LAMBDA * 2 * DOMAINS / 7
     network = sharing.routing_network(task, DOMAINS, TRAINED, 64)
@@ -99,7 +99,7 @@ def train_routing_networks() -> Routing:
     keys = [jax.random.key(seed) for seed in range(10)]
     runs = [train(sharing.orthogonal_weights(key, network, DOMAINS, ROUTING_SCALE)) for key in keys]
     weights, scale = runs[0].weights, ROUTING_SCALE
-    return Routing(
+    return RoutingRuns(
         [seen(run) for run in runs],
         seen(train(decoupled_start(DOMAINS, 64, scale))),
         race(scale, scale),
@@ -132,7 +132,7 @@ def train_shared_group(degree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return times, np.asarray(run.observed), race.values[::every, 1, 0]
 
 
-class Lazy(NamedTuple):
+class LazyRun(NamedTuple):
     """A routing network trained from one initial scale for the published 700 steps."""
 
     losses: np.ndarray  # over that of an empty network
@@ -141,7 +141,7 @@ class Lazy(NamedTuple):
 
 
 @cache
-def train_from_scale(scale: float) -> Lazy:
+def train_from_scale(scale: float) -> LazyRun:
     """Train the routing network of NRR Fig. 6 from an initial scale."""
     task = tasks.routing(DOMAINS, TRAINED)
     network = sharing.routing_network(task, DOMAINS, TRAINED, 64)
@@ -151,4 +151,4 @@ def train_from_scale(scale: float) -> Lazy:
     empty = np.sum(np.square(task.targets)) / (2 * task.num_samples)
     similarity = np.corrcoef(np.asarray(run.weights[sharing.EDGES[0]]).T)
     outputs = np.asarray(network.apply(run.weights, task.inputs, gates={}))
-    return Lazy(np.asarray(run.losses) / empty, similarity, outputs)
+    return LazyRun(np.asarray(run.losses) / empty, similarity, outputs)

@@ -21,7 +21,7 @@ LINEAR_RATE, LINEAR_SCALE, LINEAR_STEPS, LINEAR_EVERY = 0.01, 1e-3, 2500, 25
 LINEAR_TIMES = LINEAR_RATE * LINEAR_EVERY * np.arange(LINEAR_STEPS // LINEAR_EVERY)
 
 
-class Linear(NamedTuple):
+class LinearRun(NamedTuple):
     """A linear network every 25 steps: losses (T,), maps (T, 7, 4), strengths (T, 4)."""
 
     losses: np.ndarray
@@ -30,7 +30,7 @@ class Linear(NamedTuple):
 
 
 @cache
-def train_linear(depth: int, seed: int) -> Linear:
+def train_linear(depth: int, seed: int) -> LinearRun:
     """Train a linear network of one or two layers on the hierarchy."""
     network = networks.LinearNetwork((4, 7) if depth == 1 else (4, 100, 7))
     start, task = network.init(jax.random.key(seed), LINEAR_SCALE), HIERARCHY
@@ -39,7 +39,7 @@ def train_linear(depth: int, seed: int) -> Linear:
     )
     maps, modes = np.asarray(run.observed), statistics.modes(task)  # inputs are the identity
     strengths = np.diagonal(modes.left.T @ maps @ modes.right, axis1=1, axis2=2)
-    return Linear(np.asarray(run.losses)[::LINEAR_EVERY], maps, strengths)
+    return LinearRun(np.asarray(run.losses)[::LINEAR_EVERY], maps, strengths)
 
 
 # ---- XOR: MHS Fig. 2, NRR Fig. 3 --------------------------------------------------------
@@ -75,7 +75,7 @@ SCALE_OF_FIVE = 0.005 / 600  # of gated networks for five contexts
 STEPS = np.arange(0, NUM_STEPS, EVERY)
 
 
-class Seen(NamedTuple):
+class Observations(NamedTuple):
     """A training, every 100 steps, times first.
 
     Attributes:
@@ -91,7 +91,7 @@ class Seen(NamedTuple):
     strengths: dict
 
 
-class Contexts(NamedTuple):
+class ContextualSetting(NamedTuple):
     """A contextual task, its gated network, and the modes that its pathways are followed along.
 
     Targets and output weights are those in the span of the targets, in the basis given. But for the
@@ -109,7 +109,7 @@ class Contexts(NamedTuple):
 
 
 @cache
-def contextual_setting(case: str) -> Contexts:
+def contextual_setting(case: str) -> ContextualSetting:
     """Return a task of MHS §4 or §5 and its all-but-one network with the published σ."""
     whole, rate, _ = context_candidates.contextual_setting(case)
     basis = orthonormal_span(whole.targets)
@@ -120,10 +120,12 @@ def contextual_setting(case: str) -> Contexts:
     scale = context_candidates.double_contextual_scale(network) if number == 3 else everywhere
     found = theory.pathway_modes(network, linear_maps.linear_residual(task))
     found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
-    return Contexts(whole, task, basis, rate, network, scale, found)
+    return ContextualSetting(whole, task, basis, rate, network, scale, found)
 
 
-def train_and_observe(network, start, setting: Contexts, inside: bool = False) -> Seen:
+def train_and_observe(
+    network, start, setting: ContextualSetting, inside: bool = False
+) -> Observations:
     """Train a network and look at it every 100 steps, at its outputs and neurons if ``inside``."""
     gated = isinstance(network, networks.GatedNetwork)
     inputs = setting.task.inputs
@@ -141,11 +143,13 @@ def train_and_observe(network, start, setting: Contexts, inside: bool = False) -
         network, start, setting.task, setting.rate, NUM_STEPS, observe=look, every=EVERY
     )
     nothing = {"outputs": np.empty(0), "hidden": np.empty(0)}
-    return Seen(np.asarray(run.losses)[::EVERY], **nothing | jax.tree.map(np.asarray, run.observed))
+    return Observations(
+        np.asarray(run.losses)[::EVERY], **nothing | jax.tree.map(np.asarray, run.observed)
+    )
 
 
 @cache
-def train_gated(case: str) -> Seen:
+def train_gated(case: str) -> Observations:
     """Train the all-but-one network from random weights, and look inside that of MHS §4."""
     setting = contextual_setting(case)
     number = len(context_candidates.STRUCTURES[case])
@@ -157,7 +161,7 @@ def train_gated(case: str) -> Seen:
 
 
 @cache
-def train_reduced(case: str) -> Seen:
+def train_reduced(case: str) -> Observations:
     """Train one neuron for each mode of the raw data, from a₀ = Hσ²/2: nothing is fitted."""
     setting = contextual_setting(case)
     number = len(context_candidates.STRUCTURES[case])
@@ -194,7 +198,7 @@ def predict_with_fit(case: str) -> tuple[np.ndarray, dict]:
 
 
 @cache
-def train_relu(case: str, seed: int) -> Seen:
+def train_relu(case: str, seed: int) -> Observations:
     """Train the ReLU network, and look inside."""
     setting = contextual_setting(case)
     sizes = len(setting.task.inputs), published.HIDDEN

@@ -37,7 +37,7 @@ COLOURS = (  # seaborn's colour-blind safe palette
 GATES = "Greys"  # off white, on black
 MOST_NAMES = 16  # below an axis
 TEXT = 7.0  # points; less where nodes are many
-CHARACTER, MARGIN = 0.62, 1.4  # of a text's size: its widest character, and what a box adds
+CHARACTER, MARGIN = 0.62, 1.4  # of the text size: the widest character, and the border of a box
 BAR = 0.8  # of it: the height of a gate
 
 

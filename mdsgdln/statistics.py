@@ -73,7 +73,7 @@ def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
 
     Args:
         network: the gated network.
-        task: what it is trained on.
+        task: inputs and targets.
         path: the path's nodes from an input to an output node (or its edges).
     """
     checks.instance("network", network, GatedNetwork)

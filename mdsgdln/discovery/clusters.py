@@ -45,7 +45,7 @@ def k_means_gates(
     Args:
         activity: as in ``find``; Algorithm 1 stacks recordings of several trainings and times.
             Neurons that are never on are included.
-        num_clusters: number of clusters, at most that of distinct patterns.
+        num_clusters: number of clusters, at most one per distinct pattern.
         weights: importance of each neuron, shape (neurons,); equal by default.
         seed: of the random starts of k-means.
 
@@ -127,7 +127,7 @@ def checked(
 
 
 def distinct(activity: np.ndarray, weights: np.ndarray, silent: bool = False) -> Patterns:
-    """Return the distinct patterns in a fixed order; with ``silent`` that of no activity, too."""
+    """Return the distinct patterns in a fixed order; with ``silent``, also the empty one."""
     on = activity > 0
     used = (weights > 0) & (on.any(axis=1) | silent)
     packed = np.packbits(on[used], axis=1)  # sorted much faster

@@ -1,4 +1,4 @@
-"""Gating patterns: which ones there are, which a ReLU neuron can have. Pure combinatorics."""
+"""Gating patterns: of subsets of contexts, and which of them a ReLU neuron can have."""
 
 import math
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ __dir__ = __all__.copy  # what completion shows
 def context_gates(
     num_contexts: int, num_items: int, subsets: Iterable[Iterable[int]]
 ) -> Float[np.ndarray, "K P"]:
-    """Return one gate per subset of contexts, on for every item in those contexts (MHS §4).
+    """Return one gate per subset of contexts, on for all items in these contexts (MHS §4).
 
     Args:
         num_contexts: C.
@@ -24,7 +24,7 @@ def context_gates(
         subsets: contexts in which each pathway is on, numbered from 0.
 
     Raises:
-        ValueError: a non-positive size, no subset, or a context that there is not.
+        ValueError: a non-positive size, no subset, or an unknown context.
     """
     num_items = checks.positive_integer("num_items", num_items)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
@@ -32,22 +32,19 @@ def context_gates(
     on = []
     for subset in subsets:
         contexts = list(subset) if np.iterable(subset) else []
-        if not contexts or any(context not in range(num_contexts) for context in contexts):
-            raise ValueError(
-                f"subsets: expected contexts from 0 to {num_contexts - 1}, got {subset!r:.80}"
-            )
+        known = contexts and all(context in range(num_contexts) for context in contexts)
+        checks.require(known, "subsets", f"contexts from 0 to {num_contexts - 1}", subset)
         on.append(np.isin(range(num_contexts), contexts))
-    if not on:
-        raise ValueError("subsets: expected at least one subset of contexts, got none")
+    checks.require(on, "subsets", "at least one subset of contexts", on)
     return np.repeat(np.array(on, float), num_items, axis=1)
 
 
 def is_realisable(pattern: Numbers) -> bool:
-    """Return whether some ReLU neuron without a bias has this gating pattern (MHS Lemma 4.1).
+    """Return whether a ReLU neuron without a bias can have this gating pattern (MHS Lemma 4.1).
 
     Inputs are one-hot items over one-hot contexts: a neuron with weights a_i and b_c is on where
-    a_i + b_c > 0, which is possible exactly where the sets of contexts of any two items are nested
-    (*lonesum* matrices). For other inputs see ``are_realisable``.
+    a_i + b_c > 0. Patterns of this kind are those in which the sets of contexts of any two items
+    are nested (*lonesum* matrices). For other inputs see ``are_realisable``.
 
     Args:
         pattern: 0 or 1 per item and context, shape (n, C).
@@ -61,11 +58,11 @@ def is_realisable(pattern: Numbers) -> bool:
 
 
 def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
-    """Return which of several gates a ReLU neuron without a bias can have on these inputs.
+    """Return for each gate whether a ReLU neuron without a bias can have it on these inputs.
 
-    A linear program for each: the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and
-    wᵀx ≤ 0 where it is off, which is 1 or 0. Inputs are scaled to length one first; the solver's
-    tolerance is 1e-7.
+    A linear program finds the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and wᵀx ≤ 0
+    where it is off; m is 1 or 0. Inputs are first scaled to length 1; the solver's tolerance is
+    1e-7.
 
     Args:
         gates: 0 or 1, shape (K, P).
@@ -76,8 +73,7 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     """
     on = _binary("gates", gates, "(K, P)")
     inputs = np.asarray(checks.finite_array("inputs", inputs, 2, "(N_in, P)"))
-    if inputs.shape[1] != on.shape[1]:
-        raise ValueError(f"inputs: expected {on.shape[1]} columns, as gates, got {inputs.shape}")
+    checks.of_shape("inputs", inputs, (len(inputs), on.shape[1]))
     lengths = np.linalg.norm(inputs, axis=0)
     inputs = inputs / np.where(lengths > 0, lengths, 1)
     margins = [_largest_margins(on[first : first + 64], inputs) for first in range(0, len(on), 64)]
@@ -85,17 +81,15 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
 
 
 def _binary(name: str, value: Numbers, axes: str) -> Float[np.ndarray, "rows columns"]:
-    """Return ``value`` as a matrix of zeros and ones, or raise ``ValueError``."""
     value = np.asarray(checks.finite_array(name, value, 2, axes))
-    if not np.isin(value, (0, 1)).all():
-        raise ValueError(f"{name}: expected entries 0 or 1, got {np.unique(value)!r:.80}")
+    checks.require(np.isin(value, (0, 1)).all(), name, "entries 0 or 1", np.unique(value))
     return value
 
 
 def _largest_margins(
     on: Float[np.ndarray, "K P"], inputs: Float[np.ndarray, "N_in P"]
 ) -> Float[np.ndarray, " K"]:
-    """Return max m ≤ 1 over (w, m) for each gate, all in one program: solvers start slowly."""
+    """Solve for (w, m) of all gates in one program, as solvers start slowly."""
     from scipy import optimize, sparse  # here, as its import takes a while
 
     num_inputs, num_gates = len(inputs), len(on)
@@ -114,9 +108,9 @@ def _largest_margins(
 
 
 def count_realisable(num_items: int, num_contexts: int) -> int:
-    """Return how many gating patterns of n items and C contexts a ReLU neuron can have.
+    """Return the number of gating patterns of n items and C contexts that a ReLU neuron can have.
 
-    The poly-Bernoulli number Σ_j (j!)² S(n+1, j+1) S(C+1, j+1), S the Stirling numbers of the
+    It is the poly-Bernoulli number Σ_j (j!)² S(n+1, j+1) S(C+1, j+1), S the Stirling numbers of the
     second kind.
 
     Args:

@@ -9,14 +9,8 @@ from typing import Any
 
 from mdsgdln import _checks as checks
 
-__all__ = [
-    "Edge",
-    "Graph",
-    "Node",
-    "Path",
-]
+__all__ = ["Edge", "Graph", "Node", "Path"]
 __dir__ = __all__.copy  # what completion shows
-
 
 Node = Hashable
 Edge = tuple[Node, Node]  # (source, target)
@@ -30,8 +24,8 @@ class Graph:
     Attributes:
         sizes: (node, neurons) pairs.
         edges: (source, target) pairs.
-        rows: (node, rows) pairs for nodes that read or write given rows of the data; the others
-            are stacked in the order of ``sizes``.
+        rows: (node, rows) pairs for nodes that read or write given rows of the data; all other
+            nodes are stacked in the order of ``sizes``.
     """
 
     sizes: tuple[tuple[Node, int], ...]
@@ -51,38 +45,34 @@ class Graph:
             ValueError: a non-positive size, an edge of an unknown node, an edge given twice, a
                 node without an edge, a cycle, or rows of another node or number.
         """
-        if not isinstance(sizes, Mapping) or not sizes:
-            raise ValueError(f"sizes: expected {{node: neurons}}, got {sizes!r:.80}")
-        for node, size in sizes.items():
-            checks.positive_integer(f"sizes[{node!r}]", size)
+        checks.require(isinstance(sizes, Mapping) and sizes, "sizes", "{node: neurons}", sizes)
+        numbers = {
+            node: checks.positive_integer(f"sizes[{node!r}]", size) for node, size in sizes.items()
+        }
         try:
             edges = tuple((source, target) for source, target in edges)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"edges: expected (source, target) pairs, got {edges!r:.80}"
             ) from error
-        if not edges or len(set(edges)) != len(edges):
-            raise ValueError(f"edges: expected at least one, each once, got {edges!r:.80}")
-        unknown = set().union(*edges) - set(sizes)
-        if unknown:
-            raise ValueError(f"edges: expected nodes of sizes, got {unknown!r:.80}")
-        idle = set(sizes).difference(*edges)
-        if idle:
-            raise ValueError(f"sizes: expected every node on an edge, got {idle!r:.80} on none")
-        graph = cls(tuple((node, int(size)) for node, size in sizes.items()), edges)
+        distinct = edges and len(set(edges)) == len(edges)
+        checks.require(distinct, "edges", "at least one, and none twice", edges)
+        joined, named = set().union(*edges), set(sizes)
+        checks.require(joined <= named, "edges", f"nodes of {list(sizes)}", joined - named)
+        checks.require(named <= joined, "sizes", f"nodes of {list(edges)}", named - joined)
+        graph = cls(tuple(numbers.items()), edges)
         _ = graph.order  # raises where there is a cycle
         checks.instance("rows", rows, Mapping | None)
         ends = graph.input_nodes + graph.output_nodes
-        named = []
-        for node, given in (rows or {}).items():
-            if node not in ends:
-                raise ValueError(f"rows: expected input or output nodes {ends}, got {node!r}")
-            named.append((node, _indices(f"rows[{node!r}]", given, graph.neurons[node])))
-        return cls(graph.sizes, graph.edges, tuple(named))
+        given = []
+        for node, indices in (rows or {}).items():
+            checks.require(node in ends, "rows", f"input or output nodes {ends}", node)
+            given.append((node, _indices(f"rows[{node!r}]", indices, numbers[node])))
+        return cls(graph.sizes, edges, tuple(given))
 
     @cached_property
     def neurons(self) -> dict[Node, int]:
-        """Number of neurons per node."""
+        """Neurons of each node."""
         return dict(self.sizes)
 
     @cached_property
@@ -91,16 +81,24 @@ class Graph:
         return {(a, b): (self.neurons[b], self.neurons[a]) for a, b in self.edges}
 
     @cached_property
+    def incoming(self) -> dict[Node, tuple[Edge, ...]]:
+        """Edges into each node."""
+        return {node: tuple(e for e in self.edges if e[1] == node) for node in self.neurons}
+
+    @cached_property
+    def outgoing(self) -> dict[Node, tuple[Edge, ...]]:
+        """Edges out of each node."""
+        return {node: tuple(e for e in self.edges if e[0] == node) for node in self.neurons}
+
+    @cached_property
     def input_nodes(self) -> tuple[Node, ...]:
         """Nodes with only outgoing edges."""
-        targets = {target for _, target in self.edges}
-        return tuple(node for node, _ in self.sizes if node not in targets)
+        return tuple(node for node, edges in self.incoming.items() if not edges)
 
     @cached_property
     def output_nodes(self) -> tuple[Node, ...]:
         """Nodes with only incoming edges."""
-        sources = {source for source, _ in self.edges}
-        return tuple(node for node, _ in self.sizes if node not in sources)
+        return tuple(node for node, edges in self.outgoing.items() if not edges)
 
     @cached_property
     def order(self) -> tuple[Node, ...]:
@@ -111,20 +109,15 @@ class Graph:
         try:
             return tuple(sorter.static_order())
         except CycleError as error:
-            raise ValueError(
-                f"edges: expected no cycle, got one through {error.args[1]!r}"
-            ) from error
+            raise ValueError(f"edges: expected no cycle, got {error.args[1]!r:.80}") from error
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """All paths from an input node to an output node."""
-        ending_at: dict[Node, list[Path]] = {
-            node: [(node,)] if node in self.input_nodes else [] for node in self.order
-        }
+        ending_at: dict[Node, list[Path]] = {}
         for node in self.order:
-            for source, target in self.edges:
-                if target == node:
-                    ending_at[node] += [path + (node,) for path in ending_at[source]]
+            longer = [(*path, node) for s, _ in self.incoming[node] for path in ending_at[s]]
+            ending_at[node] = longer or [(node,)]
         return tuple(path for node in self.output_nodes for path in ending_at[node])
 
     @cached_property
@@ -146,16 +139,11 @@ class Graph:
             ValueError: not a path from an input node to an output node of this graph.
         """
         checks.several("path", path)
-        edges = tuple(zip(path[:-1], path[1:], strict=True))
-        if not edges or not set(edges) <= set(self.edges):
-            raise ValueError(f"path: expected nodes joined by edges of the graph, got {path!r}")
-        if path[0] not in self.input_nodes or path[-1] not in self.output_nodes:
-            raise ValueError(f"path: expected one from an input to an output node, got {path!r}")
-        return edges
+        checks.require(tuple(path) in self.paths, "path", f"one of {self.paths!r:.200}", path)
+        return tuple(zip(path[:-1], path[1:], strict=True))
 
 
 def _indices(name: str, rows: Any, number: int) -> tuple[int, ...]:
-    """Return rows as indices from 0 on, one per neuron, or raise ``ValueError``."""
     try:
         # A slice without an end, or from the end, does not say of how many rows.
         numbers = range(rows.stop)[rows] if isinstance(rows, slice) else rows
@@ -164,8 +152,6 @@ def _indices(name: str, rows: Any, number: int) -> tuple[int, ...]:
         raise ValueError(
             f"{name}: expected a slice with an end, or indices, got {rows!r:.80}"
         ) from error
-    if len(indices) != number or len(set(indices)) != number or min(indices) < 0:
-        raise ValueError(
-            f"{name}: expected {number} different rows from 0 on, one per neuron, got {rows!r:.80}"
-        )
+    fit = len(indices) == len(set(indices)) == number and min(indices) >= 0
+    checks.require(fit, name, f"{number} distinct rows from 0, one per neuron", rows)
     return indices

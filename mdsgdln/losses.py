@@ -30,33 +30,28 @@ def squared_error(network: Network, weights: PyTree, task: Task) -> Float[Array,
 
 
 def cross_entropy(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
-    """Return −1/P Σ_i Σ_k y_ki ln softmax(ŷ_i)_k; targets of a sample are probabilities."""
+    """Return −1/P Σ_i Σ_k y_ki ln softmax(ŷ_i)_k; the targets of a sample are probabilities."""
     outputs = network.apply(weights, task.inputs)
     return jnp.mean(optax.softmax_cross_entropy(outputs.T, task.targets.T))
 
 
 def logistic(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
-    """Return 1/P Σ_i Σ_k ln(1 + e^ŷ) − y ŷ, a sum over outputs; targets lie between 0 and 1."""
+    """Return 1/P Σ_i Σ_k [ln(1 + exp ŷ_ki) − y_ki ŷ_ki]; targets are between 0 and 1."""
     outputs = network.apply(weights, task.inputs)
     return jnp.sum(optax.sigmoid_binary_cross_entropy(outputs, task.targets)) / task.num_samples
 
 
 def check_targets(loss: Loss, task: Task) -> None:
-    """Raise ``ValueError`` unless the targets are what the loss takes; traced ones pass."""
+    """Raise ``ValueError`` unless the targets are in the range of the loss; traced ones pass."""
     if loss not in (cross_entropy, logistic) or isinstance(task.targets, jax.core.Tracer):
         return
     targets = np.asarray(task.targets)
-    if targets.min() < 0 or targets.max() > 1:
-        raise ValueError(
-            f"task: expected targets between 0 and 1 for this loss, got {targets.min():.3g} to "
-            f"{targets.max():.3g}"
-        )
-    sums = targets.sum(axis=0)
-    if loss is cross_entropy and np.abs(sums - 1).max() > SUM:
-        raise ValueError(
-            "task: expected targets that sum to 1 in each sample, one row per class, got sums "
-            f"from {sums.min():.3g} to {sums.max():.3g}"
-        )
+    inside = ((targets >= 0) & (targets <= 1)).all()
+    checks.require(inside, "task", "targets between 0 and 1 for this loss", targets)
+    if loss is cross_entropy:
+        sums = targets.sum(axis=0)
+        classes = "targets that sum to 1 in each sample, one row per class"
+        checks.require(np.abs(sums - 1).max() <= SUM, "task", classes, sums)
 
 
 def deviation(
@@ -64,28 +59,26 @@ def deviation(
 ) -> float | Float[Array, ""]:
     """Return the relative error of a loss curve, Σ_t |𝓛 − 𝓛_ref| / Σ_t 𝓛_ref.
 
-    Warns if the reference has hardly fallen: all curves that stay up are alike. Inside a compiled
-    function this is not checked.
+    Warns if the reference has hardly fallen, as all flat curves agree. Inside a compiled function
+    this is not checked.
 
     Args:
         losses: 𝓛, shape (T,).
         reference: 𝓛_ref at the same times, shape (T,).
-        learned: the share of its start below which the reference should fall; None asks for
-            nothing.
+        learned: share of its start below which the reference should fall; None for no check.
 
     Raises:
         ValueError: different lengths, or an entry that is not finite.
     """
     losses = checks.finite_array("losses", losses, 1, "(T,)")
     reference = checks.finite_array("reference", reference, 1, "(T,)")
-    if losses.shape != reference.shape:
-        raise ValueError(f"losses: expected shape {reference.shape}, got {losses.shape}")
+    checks.of_shape("losses", losses, reference.shape)
     if learned is not None:
         checks.positive("learned", learned)
     if any(isinstance(curve, jax.core.Tracer) for curve in (losses, reference)):
         return jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
     losses, reference = np.asarray(losses), np.asarray(reference)  # NumPy compiles nothing
-    if learned is not None and not reference.min() < learned * reference[0]:
+    if learned and not reference.min() < learned * reference[0]:
         warnings.warn(
             f"deviation: the reference falls to {reference.min() / reference[0]:.3g} of its start, "
             f"expected below {learned:.3g}; another share, or learned=None, allows that",

@@ -1,4 +1,4 @@
-"""Pictures of a gated network's graph and of the kinds of neurons that ``discovery.find`` found."""
+"""Figures of the graph of a gated network and of the kinds of neurons in a recording."""
 
 from collections.abc import Hashable
 from itertools import groupby
@@ -14,7 +14,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 from matplotlib.ticker import PercentFormatter
 
 from mdsgdln import _checks as checks
-from mdsgdln.discovery import Found
+from mdsgdln.discovery import Kinds
 from mdsgdln.graphs import Node
 from mdsgdln.networks import GatedNetwork
 
@@ -37,15 +37,20 @@ COLOURS = (  # seaborn's colour-blind safe palette
 GATES = "Greys"  # off white, on black
 MOST_NAMES = 16  # below an axis
 TEXT = 7.0  # points; less where nodes are many
-CHARACTER, MARGIN = 0.62, 1.4  # of a text's size: its widest character, and what a box adds
+CHARACTER, MARGIN = 0.62, 1.4  # of the text size: the widest character, and the border of a box
 BAR = 0.8  # of it: the height of a gate
 
 
 def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> Figure:
-    """Draw the graph of a gated network, inputs below; a gated edge is dashed.
+    """Draw the graph of a gated network, inputs at the bottom; a gated edge is dashed.
 
     The bar in a gated node has one cell per sample, from white for 0 to black for 1 (the mean over
-    neurons, if each has its own gate).
+    neurons if each has its own gate).
+
+    Args:
+        network: the network to draw.
+        axes: matplotlib axes; those of a new figure by default.
+        title: title of the axes.
     """
     checks.instance("network", network, GatedNetwork)
     checks.instance("axes", axes, Axes | None)
@@ -91,9 +96,8 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
 
 
 def _node(lines: tuple[str, str], gate, size: float, colour: str) -> OffsetBox:
-    """Return a node's name, its number of neurons, and its gate: a bar on the scale from 0 to 1."""
-    ink = "black" if _luminance(colour) > 0.18 else "white"
-    looks = {"fontsize": size, "color": ink}
+    brightness = np.dot(mpl.colors.to_rgb(colour), (0.299, 0.587, 0.114))
+    looks = {"fontsize": size, "color": "black" if brightness > 0.4 else "white"}
     parts: list[Artist] = [TextArea(line, textprops=looks) for line in lines]
     if gate is not None:
         gate = np.atleast_2d(np.asarray(gate)).mean(axis=0)
@@ -109,33 +113,32 @@ def _node(lines: tuple[str, str], gate, size: float, colour: str) -> OffsetBox:
 
 
 def _node_positions(network: GatedNetwork) -> dict[Node, tuple[float, float]]:
-    """Return {node: (x, y)}: y is the longest way from an input, x spreads equal heights."""
-    level: dict[Node, int] = {}
-    for node in network.graph.order:
-        sources = [source for source, target in network.graph.edges if target == node]
-        level[node] = 1 + max((level[source] for source in sources), default=-1)
+    """Return {node: (x, y)}: y is the longest path from an input, x spreads nodes of equal y."""
+    graph, level = network.graph, {}
+    for node in graph.order:
+        level[node] = 1 + max((level[source] for source, _ in graph.incoming[node]), default=-1)
     top = max(level.values())
-    level |= {node: top for node in network.graph.output_nodes}
+    level |= dict.fromkeys(graph.output_nodes, top)
     position = {}
     for height in range(top + 1):
-        nodes = [node for node, _ in network.graph.sizes if level[node] == height]
+        nodes = [node for node in graph.neurons if level[node] == height]
         for index, node in enumerate(nodes):
             position[node] = (index - (len(nodes) - 1) / 2, float(height))
     return position
 
 
-def kinds(found: Found, x_label: str = "condition") -> Figure:
-    """Draw what ``discovery.find`` found: the recording, the gates, and how sure they are.
+def kinds(found: Kinds, x_label: str = "condition") -> Figure:
+    """Draw the result of ``discovery.find``: recording, gates, and number of clusters.
 
-    Left, the activity of all neurons, each over its largest. Middle, the gates and their shares of
+    Left, the activity of each neuron over its maximum. Middle, the gates and their shares of
     the weight. Right, agreement and silhouette over the number of clusters. Up to 16 conditions are
     named, or, if their labels are tuples, the runs of their first entries.
 
     Args:
-        found: what to draw.
-        x_label: what the columns of the activity are.
+        found: result of ``discovery.find``.
+        x_label: label of the columns of the activity.
     """
-    checks.instance("found", found, Found)
+    checks.instance("found", found, Kinds)
     figure = _figure(7.2, 2.9)
     left, middle, right = figure.subplots(1, 3, width_ratios=[1, 0.9, 1.1])
     order = np.lexsort([-found.sure, found.gate_of])
@@ -169,26 +172,18 @@ def kinds(found: Found, x_label: str = "condition") -> Figure:
 
 
 def _names(conditions: tuple[Hashable, ...]) -> tuple[list[float], list[str]]:
-    """Return where to write which names of conditions."""
     first = [condition[0] for condition in conditions if isinstance(condition, tuple)]
     if len(first) == len(conditions):
         runs = [(label, len(list(run))) for label, run in groupby(first)]
         ends = np.cumsum([length for _, length in runs])
         ticks = [end - (length + 1) / 2 for end, (_, length) in zip(ends, runs, strict=True)]
         return ticks, [str(label) for label, _ in runs]
-    shown = conditions if len(conditions) <= MOST_NAMES else ()
-    return list(range(len(shown))), [str(condition) for condition in shown]
+    named = conditions if len(conditions) <= MOST_NAMES else ()
+    return list(range(len(named))), [str(condition) for condition in named]
 
 
 def _figure(width: float, height: float) -> Figure:
-    """Return an empty figure of that size in inches, which a notebook shows once."""
+    """Close the figure, as a notebook would show an open one twice."""
     figure = plt.figure(figsize=(width, height), layout="constrained")
     plt.close(figure)
     return figure
-
-
-def _luminance(colour: str) -> float:
-    """Return the relative luminance of a colour, from 0 for black to 1 for white."""
-    channels = np.array(mpl.colors.to_rgb(colour))
-    linear = np.where(channels <= 0.03928, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    return float(linear @ [0.2126, 0.7152, 0.0722])

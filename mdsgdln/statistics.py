@@ -1,50 +1,32 @@
-"""What the data alone say: correlations, their modes, and the effective dataset of a path."""
+"""Statistics of the data alone: modes of a task, and the effective dataset of a path."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from mdsgdln import _checks as checks
 from mdsgdln.graphs import Path
 from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
 
-__all__ = [
-    "Correlations",
-    "Modes",
-    "correlations",
-    "effective_dataset",
-    "modes",
-]
+__all__ = ["Modes", "effective_dataset", "modes"]
 __dir__ = __all__.copy  # what completion shows
 
 
 SAME = 1e-6  # of the largest singular value: smaller is zero, closer is equal
 
 
-class Correlations(NamedTuple):
-    """Second moments of a task (MHS Eq. 4 with all gates open).
-
-    Attributes:
-        input_output: Σ^yx = Y Xᵀ / P, shape (N_out, N_in).
-        input: Σ^x = X Xᵀ / P, shape (N_in, N_in).
-    """
-
-    input_output: Float[Array, "N_out N_in"]
-    input: Float[Array, "N_in N_in"]
-
-
 class Modes(NamedTuple):
-    """Modes of Σ^yx = U S Vᵀ with s > 0, strongest first (MHS App. A.1).
+    """Modes of Σ^yx = Y Xᵀ / P = U S Vᵀ with s > 0, strongest first (MHS App. A.1).
 
     Attributes:
         left: U, shape (N_out, modes).
         singular_values: s_α, shape (modes,).
         right: V, shape (N_in, modes).
-        input_variances: d_α = v_αᵀ Σ^x v_α, shape (modes,).
-        coupling: ‖V_⊥-and-off-diagonal part of Σ^x V‖ / ‖Σ^x V‖ in the Frobenius norm; 0 when the
-            modes are eigenvectors of Σ^x, that is when Assumption 2.1.1 holds.
+        input_variances: d_α = v_αᵀ Σ^x v_α with Σ^x = X Xᵀ / P, shape (modes,).
+        coupling: ‖Σ^x V − V diag(d)‖ / ‖Σ^x V‖ in the Frobenius norm; 0 if the modes are
+            eigenvectors of Σ^x, that is if Assumption 2.1.1 holds.
     """
 
     left: Float[np.ndarray, "N_out modes"]
@@ -54,61 +36,55 @@ class Modes(NamedTuple):
     coupling: float
 
 
-def correlations(task: Task) -> Correlations:
-    """Return Σ^yx and Σ^x of a task, means over its samples."""
-    checks.instance("task", task, Task)
-    inputs, targets = task.inputs, task.targets
-    return Correlations(targets @ inputs.T / task.num_samples, inputs @ inputs.T / task.num_samples)
-
-
 def modes(task: Task) -> Modes:
     """Return the modes of a task whose singular value exceeds a millionth of the largest.
 
-    Modes of equal singular value are turned so that they also diagonalise Σ^x. The sign of a mode
+    Modes of equal singular value are rotated so that they also diagonalise Σ^x. The sign of a mode
     makes the largest entry of u_α positive.
     """
     checks.instance("task", task, Task)
-    checks.known("task", task)
+    checks.concrete("task", task)
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
     cross, variance = (rows @ inputs.T / task.num_samples for rows in (targets, inputs))
     left, values, right_rows = np.linalg.svd(cross, full_matrices=False)
-    kept = values > SAME * max(values[0], np.finfo(float).tiny)
-    left, values, right = left[:, kept], values[kept], right_rows[kept].T
+    positive = values > SAME * max(values[0], np.finfo(float).tiny)
+    left, values, right = left[:, positive], values[positive], right_rows[positive].T
     if not len(values):
         return Modes(left, values, right, values, 0.0)
     ends = np.flatnonzero(-np.diff(values) > SAME * values[0]) + 1
     for level in map(slice, [0, *ends], [*ends, len(values)]):  # of equal singular values
-        _, turn = np.linalg.eigh(right[:, level].T @ variance @ right[:, level])
-        left[:, level], right[:, level] = left[:, level] @ turn, right[:, level] @ turn
+        _, rotation = np.linalg.eigh(right[:, level].T @ variance @ right[:, level])
+        left[:, level], right[:, level] = left[:, level] @ rotation, right[:, level] @ rotation
     size = np.abs(left)
     largest = (size > size.max(axis=0) - 1e-9).argmax(axis=0)  # the first of equals, on any machine
     signs = np.sign(left[largest, np.arange(len(values))])
-    left, right = left * signs[None, :], right * signs[None, :]
+    left, right = left * signs, right * signs
     image = variance @ right
     input_variances = np.sum(right * image, axis=0)
-    coupling = np.linalg.norm(image - right * input_variances[None, :]) / np.linalg.norm(image)
+    coupling = np.linalg.norm(image - right * input_variances) / np.linalg.norm(image)
     return Modes(left, values, right, input_variances, float(coupling))
 
 
 def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
-    """Return the dataset that a path sees (MHS Eq. 4), of all P samples.
+    """Return the dataset from which a path learns (MHS Eq. 4), with all P samples.
 
-    Inputs are g_p x_from(p) and targets those of to(p) where g_p ≠ 0, else zero.
+    Its inputs are g_p x_s(p), of the path's input node s(p), and its targets those of the path's
+    output node where g_p ≠ 0, else zero.
 
     Args:
         network: the gated network.
-        task: what it is trained on.
+        task: inputs and targets.
         path: the path's nodes from an input to an output node (or its edges).
     """
     checks.instance("network", network, GatedNetwork)
     network.check(None, task)
-    checks.known("task", task)
+    checks.concrete("task", task)
     checks.several("path", path)
     steps: Any = path
     if path and all(step in network.graph.edges for step in path):
         path = (steps[0][0], *(target for _, target in steps))
-    rows = network.graph.node_rows
     gate = np.asarray(network.path_gate(path, task.num_samples))
-    inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate[None, :]
-    targets = np.asarray(task.targets)[np.array(rows[path[-1]])] * (gate != 0)[None, :]
+    rows = network.graph.node_rows
+    inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate
+    targets = np.asarray(task.targets)[np.array(rows[path[-1]])] * (gate != 0)
     return Task.from_samples(inputs.T, targets.T, task.labels)

@@ -1,4 +1,4 @@
-"""Training: gradient descent by any optimiser, on any loss, as one compiled scan."""
+"""Training by any optimiser on any loss, as one compiled scan."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,14 +31,14 @@ class DivergenceError(ValueError):
 
 
 class Run(NamedTuple):
-    """What a training run leaves.
+    """The result of a training run.
 
     Attributes:
         losses: full-batch loss before each update, shape (num_steps,).
         weights: the weights after the last update.
-        observed: what ``observe`` returned, stacked over steps 0, every, 2 every, …
-        learning_rate: that of plain gradient descent on 𝓛, all samples at once; None of a run with
-            another optimiser or loss, or on batches.
+        observed: the values of ``observe``, stacked over steps 0, every, 2 every, …
+        learning_rate: of full-batch gradient descent on ``squared_error``; None after a run with
+            another optimiser, another loss, or batches.
     """
 
     losses: Float[Array, " num_steps"]
@@ -48,17 +48,13 @@ class Run(NamedTuple):
 
     @property
     def times(self) -> Float[Array, "*runs num_steps"]:
-        """t = learning rate × step of each loss; ``times[::every]`` are those of what was observed.
+        """t = learning rate × step of each loss; ``observed`` has ``times[::every]``.
 
         Raises:
-            ValueError: there is no such time, as ``learning_rate`` is None.
+            ValueError: ``learning_rate`` is None, so that there is no such time.
         """
-        if self.learning_rate is None:
-            raise ValueError(
-                "times: expected a run of plain gradient descent on squared_error, all samples at "
-                "once; of another one theory predicts nothing at learning rate × step. To count "
-                "steps, take np.arange(len(run.losses))"
-            )
+        plain = "a run of full-batch gradient descent on squared_error, for which this is a time"
+        checks.require(self.learning_rate is not None, "times", plain, "another")
         steps = jnp.arange(self.losses.shape[-1])
         return jnp.multiply.outer(jnp.asarray(self.learning_rate, float), steps)
 
@@ -77,31 +73,31 @@ def train(
     observe: Observe | None = None,
     every: int = 1,
 ) -> Run:
-    """Train a network, by plain gradient descent on the loss of MHS Eq. 2 unless told otherwise.
+    """Train a network, by default by gradient descent on the loss of MHS Eq. 2.
 
-    ``optimiser``, ``loss`` and ``observe`` are compiled once for each object. So a function that
-    reads a value which has changed must be a new function.
+    ``optimiser``, ``loss`` and ``observe`` are compiled once per object: if a function reads a
+    variable that has changed, define the function again.
 
     Args:
-        network: one of ``networks``, or of a class of your own derived from ``Network``.
+        network: one of ``networks``, or an instance of your own subclass of ``Network``.
         weights: its initial weights, as from ``network.init``.
-        task: what it is trained on.
-        learning_rate: step size on the mean loss (the published sum loss has P times this one);
-            None with an optimiser that is already built, which has its own.
+        task: inputs and targets.
+        learning_rate: step size on the mean loss (the published sum loss is P times as large); None
+            with an optimiser instance, which has its own step size.
         num_steps: number of updates.
-        optimiser: plain gradient descent if not given; else an optax optimiser that is called with
-            ``learning_rate`` (``optax.adam``), or one that is already built (``optax.adam(0.1)``).
-        loss: what is descended: ``squared_error``, ``cross_entropy``, ``logistic``, or another
-            function of network, weights and task that returns a number.
-        batch_size: samples per update, drawn without replacement epoch by epoch; all if not given.
+        optimiser: gradient descent by default; an optax optimiser that is called with
+            ``learning_rate`` (``optax.adam``), or an instance (``optax.adam(0.1)``).
+        loss: ``squared_error``, ``cross_entropy``, ``logistic``, or another function of network,
+            weights and task that returns a number.
+        batch_size: samples per update, drawn without replacement in each epoch; all by default.
         key: JAX random key of the batches, needed with ``batch_size``.
-        observe: a function of the weights, or ``"outputs"`` for those of the network; what it
-            returns is recorded every ``every`` steps.
+        observe: a function of the weights, or ``"outputs"`` for the outputs of the network; its
+            value is recorded every ``every`` steps.
         every: steps between two records.
 
     Raises:
         ValueError: weights, gates or task that do not fit the network, a bad number, or a learning
-            rate beside an optimiser that is already built.
+            rate together with an optimiser instance.
         DivergenceError: the loss or the weights became non-finite.
     """
     checks.instance("network", network, Network)
@@ -110,19 +106,14 @@ def train(
     checks.positive_integer("every", every)
     checks.function("loss", loss)
     check_targets(loss, task)
-    if observe is not None and not (isinstance(observe, str) and observe == "outputs"):
+    if observe not in (None, "outputs"):
         checks.function("observe", observe)
     optimiser = optax.sgd if optimiser is None else optimiser
-    if callable(learning_rate):
-        raise ValueError(
-            "learning_rate: expected a number, got a schedule: build the optimiser with it, as in "
-            "optimiser=optax.sgd(schedule), and give None here"
-        )
-    if isinstance(optimiser, optax.GradientTransformation) != (learning_rate is None):
-        raise ValueError(
-            "learning_rate: expected a number above 0, or None beside an optimiser that is already "
-            f"built, as this has a step size of its own, got {learning_rate!r:.80}"
-        )
+    number = "a number, or None with optimiser=optax.sgd(schedule)"
+    checks.require(not callable(learning_rate), "learning_rate", number, learning_rate)
+    matching = isinstance(optimiser, optax.GradientTransformation) == (learning_rate is None)
+    number = "a number above 0, or None with an optimiser instance, which has its own step size"
+    checks.require(matching, "learning_rate", number, learning_rate)
     if learning_rate is not None:
         checks.positive("learning_rate", learning_rate)
         checks.function("optimiser", optimiser)
@@ -150,27 +141,26 @@ def train(
 def _check_finite(
     losses: Float[Array, " num_steps"], weights: PyTree, learning_rate: Scalar | None
 ) -> None:
-    """Raise ``DivergenceError`` if a loss, or a weight after the last update, is not finite."""
     if isinstance(losses, jax.core.Tracer):
-        return  # inside a compiled function: whoever called it sees them
+        return
     last = all(np.isfinite(weight).all() for weight in jax.tree.leaves(weights))
     finite = np.append(np.isfinite(losses), last)
     if not finite.all():
         step = int(np.argmin(finite))
-        what = "loss" if step < len(losses) else "weights"
-        rate = "that of the optimiser" if learning_rate is None else repr(learning_rate)
+        infinite = "loss" if step < len(losses) else "weights"
+        rate = "the optimiser's step size" if learning_rate is None else repr(learning_rate)
         raise DivergenceError(
-            f"learning_rate: the {what} became non-finite at step {step}; {rate} is too large"
+            f"learning_rate: the {infinite} became non-finite at step {step}; {rate} is too large"
         )
 
 
 def draw_batches(
     key: Array | None, num_samples: int, batch_size: int, num_steps: int
 ) -> Int[Array, "num_steps batch"]:
-    """Return the samples of each update: shuffled epochs, one after the other, cut to batches."""
+    """Return the samples of each update: shuffled epochs, one after another, cut into batches."""
     checks.positive_integer("batch_size", batch_size)
-    if batch_size > num_samples:
-        raise ValueError(f"batch_size: expected at most {num_samples} samples, got {batch_size}")
+    fits = batch_size <= num_samples
+    checks.require(fits, "batch_size", f"at most {num_samples} samples", batch_size)
     checks.random_key("key", key)
     num_epochs = -(-num_steps * batch_size // num_samples)
     keys = jax.random.split(key, num_epochs)  # type: ignore[arg-type]  # checked above
@@ -192,7 +182,7 @@ def _steps(
     observe: Observe | None,
     loss: Loss,
 ) -> tuple:
-    """Run all steps in one scan, or in one scan of scans where something is observed."""
+    """Run one scan of all steps, or a scan of scans between two records."""
     built = isinstance(optimiser, optax.GradientTransformation)
     optimiser = optimiser if built else optimiser(learning_rate)
     value_and_gradient = jax.value_and_grad(loss, argnums=1)

@@ -1,7 +1,8 @@
-"""Finding the gates: from recorded activity to a few kinds of neurons.
+"""Gates in recorded activity: from neurons to a few kinds of neurons.
 
-A neuron is *on* for a sample where its activity is above zero. Neurons whose rows are alike are a
-kind, and its gate is what most of them do. Neurons are rows everywhere, samples or trials columns.
+A neuron is *on* for a sample if its activity is above zero. Neurons that are on for nearly the same
+samples are a kind; its gate is on where most of them are. Neurons are rows, samples or trials
+columns.
 """
 
 from mdsgdln.discovery.clusters import (
@@ -12,12 +13,12 @@ from mdsgdln.discovery.clusters import (
     importance,
     k_means_gates,
 )
-from mdsgdln.discovery.found import Found, discover, find
+from mdsgdln.discovery.kinds import Kinds, discover, find
 from mdsgdln.discovery.recordings import Recording, activity_by_condition
 from mdsgdln.discovery.repetition import MOST_PATHWAYS
 
 __all__ = [
-    "Found",
+    "Kinds",
     "MOST_PATHWAYS",
     "Patterns",
     "Recording",

@@ -1,4 +1,4 @@
-"""Patterns of on and off, and the gates of a given number of clusters of them."""
+"""Patterns of on and off, and the gates of a given number of clusters."""
 
 from functools import cache
 from typing import NamedTuple
@@ -12,11 +12,13 @@ from threadpoolctl import ThreadpoolController
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 
-SMALLEST_SHARE = 0.05  # of the weight: less is no pathway
+SMALLEST_SHARE = 0.05  # of the weight, for a pathway
+
+_threads = cache(ThreadpoolController)  # it looks for libraries, which takes time
 
 
 class Patterns(NamedTuple):
-    """The gates that neurons have, each once, before any clustering.
+    """Distinct gating patterns of neurons, before any clustering.
 
     Attributes:
         gates: 1 where on, shape (K, P).
@@ -26,7 +28,7 @@ class Patterns(NamedTuple):
     gates: Float[np.ndarray, "K P"] | Int[np.ndarray, "K P"]
     shares: Float[np.ndarray, " K"]
 
-    def held(self, gates: np.ndarray) -> Float[np.ndarray, " gates"]:
+    def share_of(self, gates: np.ndarray) -> Float[np.ndarray, " gates"]:
         """Return the share of the weight whose patterns are nearest to each of other gates."""
         nearest = np.argmin(distances(self.gates, gates), axis=1)
         return np.bincount(nearest, self.shares, minlength=len(gates))
@@ -38,38 +40,36 @@ def k_means_gates(
     """Return the gates of a given number of clusters of k-means (MHS App. B, Algorithm 1).
 
     Centroids are rounded at ½; empty gates are dropped and equal ones merged, so that there may be
-    fewer gates than clusters, and none where no centroid has an entry above ½.
+    fewer gates than clusters, and none if no centroid has an entry above ½.
 
     Args:
-        activity: as in ``find``; Algorithm 1 stacks recordings from several trainings and
-            times. Neurons that are never on stay in.
-        num_clusters: number of clusters, at most that of distinct patterns.
-        weights: importance of each neuron, shape (neurons,); all equal if not given.
+        activity: as in ``find``; Algorithm 1 stacks recordings of several trainings and times.
+            Neurons that are never on are included.
+        num_clusters: number of clusters, at most one per distinct pattern.
+        weights: importance of each neuron, shape (neurons,); equal by default.
         seed: of the random starts of k-means.
 
     Returns:
-        gates, 0 or 1, shape (K, P), the largest first.
+        gates, 0 or 1, shape (K, P), in decreasing order of size.
 
     Raises:
-        ValueError: as ``find``; too many clusters.
+        ValueError: as ``find``, or too many clusters.
     """
     checks.instance("seed", seed, int | np.integer)
     num_clusters = checks.positive_integer("num_clusters", num_clusters)
     patterns = distinct(*checked(activity, weights), silent=True)
     most = len(patterns.gates)
-    if num_clusters > most:
-        raise ValueError(
-            f"num_clusters: expected one a pattern, {most} at most, got {num_clusters}"
-        )
+    expected = f"at most {most}, one per pattern"
+    checks.require(num_clusters <= most, "num_clusters", expected, num_clusters)
     return rounded(k_means(patterns, num_clusters, seed))
 
 
 def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patterns:
-    """Return the patterns of on and off that hold a twentieth of the neurons' weight or more each.
+    """Return the patterns of on and off that have at least a twentieth of the weight each.
 
-    The heaviest come first. Neurons share a pattern if they agree on every sample: where ``find``
-    sees a single gate, a noiseless recording may have others. Arguments and errors are those of
-    ``k_means_gates``.
+    They are in decreasing order of weight. Neurons share a pattern if they agree on every sample: a
+    recording without noise may have several patterns where ``find`` returns one gate. Arguments and
+    errors are those of ``k_means_gates``.
     """
     gates, shares = distinct(*checked(activity, weights), silent=True)
     heaviest = np.argsort(-shares)
@@ -78,7 +78,7 @@ def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patter
 
 
 def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
-    """Return ‖w_in‖ ‖w_out‖ of each neuron of a hidden layer: how much it passes on.
+    """Return ‖w_in‖ ‖w_out‖ of each neuron of a hidden layer, its weight in the output.
 
     Args:
         incoming: weights of the layer, shape (H, N_in).
@@ -93,41 +93,41 @@ def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
 def disagreement(gates: Numbers, others: Numbers) -> float:
     """Return the share of entries in which two sets of gates differ, best matched row to row.
 
-    A row without partner, where one set has more rows, counts as half wrong.
+    If one set has more rows, a row without a match counts as half wrong.
+
+    Args:
+        gates: shape (K, P).
+        others: shape (K', P).
     """
-    gates = checks.finite_array("gates", gates, 2, "(K, P)", may_be_empty=True)
-    others = checks.finite_array("others", others, 2, "(K, P)", may_be_empty=True)
+    gates, others = (
+        np.asarray(checks.finite_array(name, value, 2, "(K, P)", may_be_empty=True))
+        for name, value in (("gates", gates), ("others", others))
+    )
     checks.of_shape("others", others, (len(others), gates.shape[1]))
-    return mismatch(np.asarray(gates), np.asarray(others))
-
-
-def mismatch(gates: np.ndarray, others: np.ndarray) -> float:
-    """Return the ``disagreement`` of what need not be checked."""
     if not (len(gates) and len(others)):
         return 0.5 * (len(gates) != len(others))
-    distances = (gates[:, None, :] != others[None, :, :]).mean(axis=2)
-    matched = distances[linear_sum_assignment(distances)].sum()
+    differing = (gates[:, None, :] != others[None, :, :]).mean(axis=2)
+    matched = differing[linear_sum_assignment(differing)].sum()
     return float((matched + abs(len(gates) - len(others)) / 2) / max(len(gates), len(others)))
 
 
 def checked(
     activity: Numbers, weights: Numbers | None
 ) -> tuple[Float[np.ndarray, "neurons P"], Float[np.ndarray, " neurons"]]:
-    """Return activity and weights as arrays, or raise ``ValueError`` in words."""
+    """Return activity and weights as arrays, or raise ``ValueError``."""
     activity = checks.finite_array("activity", activity, 2, "(neurons, P)")
     weights = np.ones(len(activity)) if weights is None else weights
     weights = checks.finite_array("weights", weights, 1, "(neurons,)")
     checks.of_shape("weights", weights, activity.shape[:1])
     activity, weights = np.asarray(activity), np.asarray(weights)
-    if weights.min() < 0:
-        raise ValueError(f"weights: expected none below 0, got {weights.min()}")
-    if not ((activity > 0).any(axis=1) & (weights > 0)).any():
-        raise ValueError("activity: expected a neuron with weight that is on, got none above 0")
+    checks.require(weights.min() >= 0, "weights", "entries of at least 0", weights)
+    used = (activity > 0).any(axis=1) & (weights > 0)
+    checks.require(used.any(), "activity", "a neuron with weight that is on, above 0", activity)
     return activity, weights
 
 
 def distinct(activity: np.ndarray, weights: np.ndarray, silent: bool = False) -> Patterns:
-    """Return the distinct patterns in a fixed order; the one that is never on if ``silent``."""
+    """Return the distinct patterns in a fixed order; with ``silent``, also the empty one."""
     on = activity > 0
     used = (weights > 0) & (on.any(axis=1) | silent)
     packed = np.packbits(on[used], axis=1)  # sorted much faster
@@ -139,7 +139,7 @@ def distinct(activity: np.ndarray, weights: np.ndarray, silent: bool = False) ->
 def k_means(
     patterns: Patterns, num_clusters: int, seed: int = 0, starts: int = 3
 ) -> Float[np.ndarray, "clusters P"]:
-    """Return the centroids of weighted patterns."""
+    """Return centroids, by one thread: sums then do not depend on the number of cores."""
     from sklearn.cluster import KMeans  # half a second, and most programs cluster nothing
 
     means = KMeans(num_clusters, n_init=starts, random_state=seed, tol=1e-3)
@@ -147,14 +147,8 @@ def k_means(
         return means.fit(patterns.gates, sample_weight=patterns.shares).cluster_centers_
 
 
-@cache
-def _threads() -> ThreadpoolController:
-    """Return what limits k-means to one thread: sums do not depend on the number of cores."""
-    return ThreadpoolController()
-
-
 def rounded(centroids: np.ndarray) -> Int[np.ndarray, "K P"]:
-    """Return centroids rounded at ½, each gate once, none empty, the largest first."""
+    """Return distinct non-empty gates, centroids rounded at ½, in decreasing order of size."""
     gates = np.unique((centroids > 0.5).astype(int), axis=0)
     gates = gates[gates.any(axis=1)]
     return gates[np.lexsort([*gates.T[::-1], gates.sum(axis=1)])[::-1]]

@@ -1,4 +1,4 @@
-"""From single trials to a table: the activity of every neuron in every condition."""
+"""Single trials, averaged to the activity of every neuron in every condition."""
 
 import warnings
 from collections.abc import Hashable, Sequence
@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from jaxtyping import Float, Int
 
 from mdsgdln import _checks as checks
 
-STANDARD_ERRORS = 2.0  # above the baseline, where a neuron counts as on
-MOST_NAMES = 12  # that are listed
-MANY_SILENT = 0.1  # of the neurons: so many that are never on may be suppressed
+STANDARD_ERRORS = 2.0  # above the baseline, from which a neuron counts as on
+MOST_NAMES = 12  # in a list
+MANY_SILENT = 0.1  # share of neurons that are never on, and may be suppressed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,16 +20,16 @@ class Recording:
     """Neurons recorded in single trials, and their mean activity in every condition.
 
     Attributes:
-        activity: mean over the trials of a condition less what counts as silence, shape (neurons,
+        activity: mean over the trials of a condition minus the level of silence, shape (neurons,
             conditions); above zero where the neuron is on.
-        trials: single trials less baseline and threshold, shape (neurons, trials), NaN where not
-            recorded; with the opposite sign if neurons that are suppressed are looked for.
+        trials: single trials minus baseline and threshold, shape (neurons, trials), NaN where not
+            recorded; with the opposite sign for suppressed neurons.
         condition: index of each trial's condition, shape (trials,).
-        silence: how far above zero still counts as silence, shape (neurons, conditions).
+        silence: activity above zero that still counts as silence, shape (neurons, conditions).
         conditions: their labels, sorted.
-        neurons: names of the neurons that are kept.
-        silent: names of neurons left out because they are never on.
-        incomplete: names of neurons left out because a condition was never recorded.
+        neurons: names of the neurons in ``activity``.
+        silent: names of neurons that are excluded because they are never on.
+        incomplete: names of neurons that are excluded because a condition was never recorded.
     """
 
     activity: Float[np.ndarray, "neurons conditions"]
@@ -64,21 +63,20 @@ class Recording:
 
     @property
     def fewest_trials(self) -> int:
-        """Trials of the condition that has the fewest, as most neurons were recorded in them."""
+        """Number of recorded trials in the condition with the fewest, the median over neurons."""
         return int(self._recorded().min())
 
-    def _recorded(self) -> pd.Series:
-        """Return the number of trials recorded in each condition, the median over neurons."""
-        return pd.DataFrame(self.trials.T).groupby(self.condition).count().median(axis=1)
+    def _recorded(self) -> Float[np.ndarray, " conditions"]:
+        return np.median(_moments(self.trials, self.condition)[0], axis=0)
 
     def _members(self) -> list[Int[np.ndarray, " some"]]:
         return [np.flatnonzero(self.condition == index) for index in range(len(self.conditions))]
 
     def _activity(self, chosen, scale: float) -> Float[np.ndarray, "neurons conditions"]:
-        """Return mean less silence; a part of the trials has a larger standard error."""
+        """Return mean minus silence; a part of the trials has a larger standard error."""
         trials = np.concatenate(chosen)
-        means = pd.DataFrame(self.trials.T[trials]).groupby(self.condition[trials]).mean()
-        return np.nan_to_num(means.to_numpy().T - scale * self.silence)
+        _, means, _ = _moments(self.trials[:, trials], self.condition[trials])
+        return np.nan_to_num(means - scale * self.silence)
 
 
 def activity_by_condition(
@@ -88,104 +86,110 @@ def activity_by_condition(
     threshold: Any = None,
     suppressed: bool = False,
 ) -> Recording:
-    """Average single trials by condition, less what counts as silence, ready for ``find``.
+    """Average single trials by condition and subtract the level of silence, ready for ``find``.
 
-    Where a neuron is on has to be known before gates can be found. Without a baseline, zero is
-    silence. Above a baseline, two standard errors of the mean are: of the baseline if it was
-    recorded in every trial, else of the trials of the condition.
+    Gates need a definition of silence. Without a baseline, it is zero. With a baseline, it is two
+    standard errors of the mean above the baseline: of the baseline if it was recorded in every
+    trial, else of the trials of the condition.
 
     Args:
-        trials: firing rates or spike counts, shape (neurons, trials), none below 0. Or a table of
-            pandas with a named column for each neuron and a row for each trial; any column but
-            those of the labels is taken for a neuron. NaN where a neuron was not recorded.
+        trials: firing rates or spike counts, shape (neurons, trials), none below 0. Or a pandas
+            table with a named column for each neuron and a row for each trial; every column that is
+            not a label is a neuron. NaN where a neuron was not recorded.
         labels: condition of each trial: numbers, names or tuples, shape (trials,), or several
-            columns, (trials, columns); of a table also the names of one or several of its columns.
-        baseline: activity before the stimulus, in the units of ``trials``: a number, one for each
-            neuron, or for each trial and neuron, in the shape of ``trials`` or as such a table;
+            columns, (trials, columns); for a table also the names of one or several of its columns.
+        baseline: activity before the stimulus, in the units of ``trials``: a number, one per
+            neuron, or one per trial and neuron, as an array of the shape of ``trials`` or a table;
             NaN where it was not recorded.
-        threshold: what counts as silence above the baseline, a number or one for each neuron.
-            Needed for data with entries below 0, such as z-scores, whose zero is no silence. Each
-            neuron's own mean serves where neurons never fall silent, but none is on everywhere.
-        suppressed: whether to look for what is *below* the baseline, or below the threshold, as
-            far as otherwise for what is above it.
+        threshold: the level of silence above the baseline, a number or one per neuron. Needed for
+            data with entries below 0, such as z-scores, whose zero is not silence. For neurons that
+            are never silent use each neuron's own mean; then none is on everywhere.
+        suppressed: find activity *below* the baseline or threshold in place of activity above it.
 
     Raises:
         ValueError: shapes that do not fit, entries below 0 without a threshold, infinite entries,
-            nothing below which neurons can be suppressed, or no neuron that is ever on.
+            ``suppressed`` without a baseline or threshold, or no neuron that is ever on.
 
     Warns:
         UserWarning: single trials have no standard error, or many neurons may be suppressed.
     """
-    table, labels = _table(trials, labels)
-    conditions, condition = _conditions(labels, len(table))
-    lowest = table.min(axis=None)
-    if threshold is None and lowest < 0:
-        raise ValueError(
-            f"trials: expected rates or counts, none below 0, got {lowest:.3g}; where they are "
-            "z-scored or a baseline is subtracted, zero is no silence: give a threshold"
-        )
-    if suppressed and baseline is None and threshold is None:
-        raise ValueError("suppressed: expected a baseline or a threshold, got neither")
-    before = _of_each_neuron("baseline", baseline, table, len(table))
-    level = _of_each_neuron("threshold", threshold, table, 1)
-    if level.isna().any(axis=None):
-        raise ValueError("threshold: expected finite entries, got NaN")
-    above = (table - before.mean() - level.iloc[0]) * (-1 if suppressed else 1)
-    by_condition = above.groupby(condition)
-    means = by_condition.mean()
-    silence = 0.0 * means
+    trials, names, labels = _table(trials, labels)
+    neurons = range(len(trials)) if names is None else names
+    conditions, condition = _conditions(labels, trials.shape[1])
+    lowest = trials.min(initial=0.0, where=~np.isnan(trials))
+    positive = "rates or counts of at least 0, or a threshold, as zero is not silence below them"
+    checks.require(threshold is not None or lowest >= 0, "trials", positive, lowest)
+    level_given = baseline is not None or threshold is not None or not suppressed
+    checks.require(level_given, "suppressed", "False without baseline or threshold", suppressed)
+    before = _of_each_neuron("baseline", baseline, names, trials.shape)
+    level = _of_each_neuron("threshold", threshold, names, (len(trials), 1))
+    checks.finite("threshold", level)
+    _, resting, variance_before = _moments(before, np.zeros(trials.shape[1], int))
+    above = (trials - resting - level) * (-1 if suppressed else 1)
+    counts, means, variances = _moments(above, condition)
+    silence = np.zeros_like(means)
     if baseline is not None and threshold is None:
-        each_trial = np.ndim(baseline) == 2
-        errors = before.std() / np.sqrt(by_condition.count()) if each_trial else by_condition.sem()
-        silence = STANDARD_ERRORS * errors.fillna(0.0)
-        if (errors.isna() & means.notna()).any(axis=None):
+        spread = variance_before if np.ndim(baseline) == 2 else variances
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors = np.sqrt(spread) / np.sqrt(counts)
+        silence = STANDARD_ERRORS * np.where(np.isnan(errors), 0.0, errors)
+        if (np.isnan(errors) & ~np.isnan(means)).any():
             warnings.warn(
-                "single trials have no standard error: a neuron is taken as on above its baseline; "
-                "give a threshold, or a baseline for each trial",
+                "activity_by_condition: single trials have no standard error: a neuron counts as "
+                "on above its baseline; give a threshold, or a baseline for each trial",
                 stacklevel=2,
             )
-    complete, on = means.notna().all(), (means > silence).any()
-    kept, never = complete & on, complete & ~on
-    if not complete.any():
-        raise ValueError("trials: expected a neuron that is recorded in every condition, got none")
-    if not kept.any():
-        raise ValueError("trials: expected a neuron that is on in a condition, got none")
+    complete, on = ~np.isnan(means).any(axis=1), (means > silence).any(axis=1)
+    used, never = complete & on, complete & ~on
+    checks.require(complete.any(), "trials", "a neuron recorded in every condition", trials)
+    checks.require(used.any(), "trials", "a neuron that is on in a condition", trials)
     if baseline is not None and not suppressed and never.mean() >= MANY_SILENT:
         warnings.warn(
-            f"activity_by_condition: {never.sum()} of {len(never)} neurons are left out, as they "
+            f"activity_by_condition: {never.sum()} of {len(never)} neurons are excluded, as they "
             "are never above their baseline; suppressed=True finds gates of those that fall below",
             stacklevel=2,
         )
-    named = [tuple(table.columns[chosen]) for chosen in (kept, never, ~complete)]
-    mean, trials, silence = (part.loc[:, kept].to_numpy().T for part in (means, above, silence))
-    return Recording(mean - silence, trials, condition, silence, conditions, *named)
+    named = [
+        tuple(neurons[index] for index in np.flatnonzero(part)) for part in (used, never, ~complete)
+    ]
+    silence = silence[used]
+    return Recording(means[used] - silence, above[used], condition, silence, conditions, *named)
 
 
-def _table(trials: Any, labels: Any) -> tuple[pd.DataFrame, Any]:
-    """Return trials as a table, a column for each neuron, and their labels."""
+def _moments(trials: Float[np.ndarray, "neurons trials"], condition: Int[np.ndarray, " trials"]):
+    """Return number, mean and variance of recorded trials, each (neurons, conditions)."""
+    groups = [trials[:, condition == index] for index in range(condition.max() + 1)]
+    counts = np.stack([(~np.isnan(group)).sum(axis=1) for group in groups], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN for too few trials
+        means = np.stack([np.nansum(group, axis=1) for group in groups], axis=1) / counts
+        centred = [group - mean[:, None] for group, mean in zip(groups, means.T, strict=True)]
+        squares = np.stack([np.nansum(group**2, axis=1) for group in centred], axis=1)
+        return counts, means, squares / (counts - 1)
+
+
+def _table(trials: Any, labels: Any) -> tuple[Float[np.ndarray, "neurons trials"], Any, Any]:
+    """Return trials as an array, names of neurons if they come in a pandas table, and labels."""
     columns = [labels] if isinstance(labels, str) else labels
     names = None
-    if isinstance(trials, pd.DataFrame):
+    if hasattr(trials, "iloc"):
         named = isinstance(columns, list) and all(isinstance(column, str) for column in columns)
         if named and len(columns) != len(trials):
             unknown = [column for column in columns if column not in trials.columns]
-            if unknown:
-                raise ValueError(f"labels: expected columns of the trials, got {unknown!r:.80}")
+            checks.require(not unknown, "labels", "columns of the trials", unknown)
             labels, trials = trials[columns], trials.drop(columns=columns)
-        names, trials = trials.columns, trials.to_numpy().T
+        names, trials = list(trials.columns), trials.to_numpy().T
     try:
         array = _real(trials)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"trials: expected finite numbers or NaN, (neurons, trials), got {trials!r:.80}"
         ) from error
-    if array.ndim != 2 or not array.size:
-        raise ValueError(f"trials: expected shape (neurons, trials), got {array.shape}")
-    return pd.DataFrame(array.T, columns=names), labels
+    fits = array.ndim == 2 and array.size
+    checks.require(fits, "trials", "shape (neurons, trials)", array.shape)
+    return array, names, labels
 
 
 def _real(value: Any) -> np.ndarray:
-    """Return numbers as floats, gaps as NaN, or raise an error unless they are real and finite."""
     if np.iscomplexobj(value):
         raise TypeError("complex numbers")
     array = np.asarray(value, dtype=float)
@@ -194,52 +198,49 @@ def _real(value: Any) -> np.ndarray:
     return array
 
 
-def _of_each_neuron(name: str, value: Any, table: pd.DataFrame, num_rows: int) -> pd.DataFrame:
-    """Return a number, one for each neuron, or for each neuron and trial, as rows of a table."""
-    neurons = table.columns
-    shapes = ((), (len(neurons),), (len(neurons), 1), (len(neurons), num_rows))
+def _of_each_neuron(
+    name: str, value: Any, names: list | None, shape: tuple[int, int]
+) -> Float[np.ndarray, "neurons rows"]:
+    """Return numbers per neuron, or per neuron and trial, as an array of the given shape."""
+    neurons = shape[0]
     try:
-        if isinstance(value, pd.Series | pd.DataFrame):
-            is_named = not isinstance(neurons, pd.RangeIndex)
-            value = value.T.loc[list(neurons)].to_numpy() if is_named else value.to_numpy().T
+        if hasattr(value, "iloc"):  # a pandas table, read by name where there are names
+            value = value.to_numpy().T if names is None else value.T.loc[names].to_numpy()
         array = _real(0.0 if value is None else value)
-        if array.shape not in shapes:
+        if array.shape not in ((), (neurons,), (neurons, 1), shape):
             raise ValueError("another shape")
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{name}: expected a number, one for each of the {len(neurons)} neurons, or shape "
-            f"{shapes[-1]}, all finite or NaN, got {value!r:.80}"
+            f"{name}: expected a number, one for each of the {neurons} neurons, or shape "
+            f"{shape}, all finite or NaN, got {value!r:.80}"
         ) from error
-    rows = np.broadcast_to(np.atleast_2d(array.T), (num_rows, len(neurons)))
-    return pd.DataFrame(rows, columns=neurons)
+    return np.broadcast_to(array[:, None] if array.ndim == 1 else array, shape)
 
 
 def _conditions(labels: Any, num_trials: int) -> tuple[tuple, Int[np.ndarray, " trials"]]:
     """Return the distinct labels, sorted, and each trial's index among them."""
     checks.several("labels", labels)
     try:
-        table = pd.DataFrame(checks.plain(labels))
-        rows = [row[0] if len(row) == 1 else row for row in table.itertuples(False, None)]
-        distinct = sorted(set(rows))
+        table = np.asarray(labels, dtype=object)
+        rows = [row if table.ndim == 1 else tuple(row) for row in table.tolist()]
+        rows = [row[0] if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
+        missing = any(entry is None or entry != entry for row in rows for entry in entries(row))
+        distinct = () if missing else tuple(sorted(set(rows)))
     except (TypeError, ValueError) as error:
         raise ValueError(f"labels: expected labels of one kind, got {labels!r:.80}") from error
-    if len(rows) != num_trials:
-        raise ValueError(
-            f"labels: expected one per trial, and {num_trials} trials are the columns of the "
-            f"recording, got {len(rows)}; if its rows are trials, transpose it"
-        )
-    if table.isna().any(axis=None):
-        raise ValueError("labels: expected a label for every trial, got NaN")
-    if len(distinct) < 2:
-        raise ValueError(f"labels: expected at least two conditions, got {distinct}")
-    return tuple(distinct), np.array([distinct.index(row) for row in rows])
+    expected = f"one per trial, of {num_trials} columns (transpose a recording with trials as rows)"
+    checks.require(len(rows) == num_trials, "labels", expected, len(rows))
+    checks.require(not missing, "labels", "a label for every trial, not NaN", labels)
+    checks.require(len(distinct) > 1, "labels", "at least two conditions", distinct)
+    index = {label: number for number, label in enumerate(distinct)}
+    return distinct, np.array([index[row] for row in rows])
 
 
 def listed(names: Sequence[Hashable]) -> str:
-    """Return names, separated by commas; of many the first ones, and how many there are."""
-    shown = [" ".join(map(str, entries(name))) for name in names[:MOST_NAMES]]
+    """Return names, separated by commas; the first of many, with their number."""
+    first = [" ".join(map(str, entries(name))) for name in names[:MOST_NAMES]]
     more = f", … ({len(names)})" if len(names) > MOST_NAMES else ""
-    return ", ".join(shown) + more
+    return ", ".join(first) + more
 
 
 def entries(label: Hashable) -> tuple:

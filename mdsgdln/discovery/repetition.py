@@ -1,7 +1,4 @@
-"""How many kinds of neurons: what comes back when a recording is stressed, and no Gaussian has.
-
-And the same gates once more, from other trials or, where there are none, from other neurons.
-"""
+"""The number of kinds, from gates that repeat, and their certainty, from resampled recordings."""
 
 from typing import NamedTuple
 
@@ -12,34 +9,34 @@ from scipy.stats import norm
 from mdsgdln.discovery.clusters import (
     SMALLEST_SHARE,
     Patterns,
+    disagreement,
     distances,
     distinct,
     k_means,
-    mismatch,
     rounded,
 )
 from mdsgdln.discovery.recordings import Recording, listed
 
 MOST_PATHWAYS = 12
 REPETITIONS = 7  # clusterings that have to agree
-EXACT = 0.002  # of the entries: gates that repeat exactly, but for a rare bad end of k-means
-REPEATABLE = 0.01  # of the entries: gates that may be added to them
+EXACT = 0.002  # mismatch of gates that repeat exactly, but for a rare poor optimum of k-means
+REPEATABLE = 0.01  # mismatch of further gates
 SURROGATES = 20
 APART = 2.0  # standard deviations above the surrogates
 STRONG = 0.8  # a silhouette that needs no comparison: groups hardly overlap
-MANY_STARTS = 5  # of each k-means of the recording; surrogates have the usual number
+MANY_STARTS = 5  # of each k-means of the recording; surrogates have the default number
 MOST_NEURONS = 500  # of a surrogate
 
 
 class Clustering(NamedTuple):
-    """What is found for one number of clusters.
+    """A clustering into one number of clusters.
 
     Attributes:
-        gates: of the repetition most like the others, (K, P).
+        gates: of the repetition that agrees best with the others, (K, P).
         mismatch: its mean disagreement with the others.
         silhouette: mean of 1 − (distance to own gate) / (distance to the next one).
-        needed: the silhouette that kinds have to exceed: that of surrogates, with room.
-        above: standard deviations by which it is above surrogates; ∞ where it is strong.
+        needed: the silhouette that kinds have to exceed: of surrogates, plus two deviations.
+        above: standard deviations above the surrogates; ∞ for a strong silhouette.
     """
 
     gates: np.ndarray
@@ -48,47 +45,38 @@ class Clustering(NamedTuple):
     needed: float
     above: float
 
-    def repeats(self, up_to: float) -> bool:
-        """Whether there are several gates, and repetitions differ in so few entries."""
-        return len(self.gates) > 1 and self.mismatch <= up_to
 
-
-def number_of_kinds(found: dict[int, Clustering]) -> int | None:
-    """Return the number of clusters that are kinds; ``None`` if there are no kinds.
+def number_of_kinds(found: dict[int, Clustering]) -> tuple[int | None, str]:
+    """Return the number of clusters that are kinds, or None and the reason why there are none.
 
     Of the numbers whose gates repeat exactly it is the one that is farthest above the surrogates,
-    of strong ones the last; the next ones follow as long as their gates repeat.
+    the last of strong ones; the next ones follow as long as their gates repeat.
     """
-    exact = {number: each for number, each in found.items() if each.repeats(EXACT)}
-    kinds = [number for number, each in exact.items() if each.silhouette > each.needed]
-    if not kinds:
-        return None
-    number = max(kinds, key=lambda k: (found[k].above, k))
-    while number + 1 in found and found[number + 1].repeats(REPEATABLE):
-        number += 1
-    return number
-
-
-def why_none(found: dict[int, Clustering]) -> str:
-    """Return which condition for kinds failed in every number of clusters, and by how much."""
     if not found:
-        return "all neurons have one pattern"
+        return None, "all neurons have one pattern"
     several = [number for number, each in found.items() if len(each.gates) > 1]
     if not several:
-        return f"no number of clusters has two gates with {SMALLEST_SHARE:.0%} of the weight each"
-    exact = [number for number in several if found[number].repeats(EXACT)]
+        share = f"{SMALLEST_SHARE:.0%}"
+        return None, f"no number of clusters has two gates with {share} of the weight each"
+    exact = [number for number in several if found[number].mismatch <= EXACT]
     if not exact:
         number = min(several, key=lambda number: found[number].mismatch)
-        return (
+        return None, (
             f"gates do not repeat: with {number} clusters, the best, repetitions agree on "
             f"{1 - found[number].mismatch:.1%} of the entries, and {1 - EXACT:.1%} are needed"
         )
-    number = max(exact, key=lambda number: found[number].above)
-    return (
-        f"gates repeat with {listed(exact)} clusters, but are no farther apart than without kinds: "
-        f"with {number} the silhouette is {found[number].silhouette:.2f}, and has to exceed "
-        f"{found[number].needed:.2f}"
-    )
+    kinds = [number for number in exact if found[number].silhouette > found[number].needed]
+    if not kinds:
+        number = max(exact, key=lambda number: found[number].above)
+        return None, (
+            f"gates repeat with {listed(exact)} clusters, but are no farther apart than without "
+            f"kinds: with {number} the silhouette is {found[number].silhouette:.2f}, and has to "
+            f"exceed {found[number].needed:.2f}"
+        )
+    number = max(kinds, key=lambda number: (found[number].above, number))
+    while number + 1 in several and found[number + 1].mismatch <= REPEATABLE:
+        number += 1
+    return number, ""
 
 
 def clusterings(patterns: Patterns, num_neurons: int, complete: bool) -> dict[int, Clustering]:
@@ -111,25 +99,25 @@ def clusterings(patterns: Patterns, num_neurons: int, complete: bool) -> dict[in
 
 
 def _repeated(patterns: Patterns, num_clusters: int) -> tuple[np.ndarray, float]:
-    """Cluster several times, each distinct pattern counting by half to one and a half.
+    """Cluster with several random weights of patterns, from half to one and a half.
 
-    Return the gates that are most like the others, and their mean disagreement with them.
+    Return the gates that agree best with the others, and their mean disagreement with them.
     """
     rng = np.random.default_rng(num_clusters)
-    stressed = patterns.shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(patterns.gates)))
+    reweighted = patterns.shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(patterns.gates)))
     repeated = []
-    for seed, shares in enumerate(stressed):
+    for seed, shares in enumerate(reweighted):
         centroids = k_means(Patterns(patterns.gates, shares), num_clusters, seed, MANY_STARTS)
         repeated.append(_noticeable(centroids, patterns))
-    table = np.array([[mismatch(gates, others) for others in repeated] for gates in repeated])
+    table = np.array([[disagreement(gates, others) for others in repeated] for gates in repeated])
     index = table.sum(axis=1).argmin()
     return repeated[index], float(np.delete(table[index], index).mean())
 
 
 def _noticeable(centroids: np.ndarray, patterns: Patterns) -> np.ndarray:
-    """Return rounded centroids that do not hold too small a share of the weight."""
+    """Return rounded centroids without those of too small a share."""
     gates = rounded(centroids)
-    return gates[patterns.held(gates) >= SMALLEST_SHARE] if len(gates) else gates
+    return gates[patterns.share_of(gates) >= SMALLEST_SHARE] if len(gates) else gates
 
 
 def _silhouette(gates: np.ndarray, patterns: Patterns) -> float:
@@ -141,17 +129,16 @@ def _silhouette(gates: np.ndarray, patterns: Patterns) -> float:
 
 
 def _null(patterns: Patterns, num_clusters: int) -> float:
-    """Return the silhouette of a surrogate that is clustered once."""
     centroids = k_means(patterns, min(num_clusters, len(patterns.gates)))
     return _silhouette(_noticeable(centroids, patterns), patterns)
 
 
 def _surrogates(patterns: Patterns, num_neurons: int) -> list[Patterns]:
-    """Return patterns without kinds: Gaussians of the same covariance, cut where they are on.
+    """Return patterns without kinds: thresholded Gaussians of the same covariance.
 
-    They are as often on in every sample, and as often together in every pair of samples: an
-    elliptical null, as in the ePAIRS test of mixed selectivity. Correlations of a Gaussian follow
-    from those of its signs, ρ = sin(πφ/2), which is exact where half of the neurons are on.
+    They are on equally often in every sample and every pair of samples: an elliptical null, as in
+    the ePAIRS test of mixed selectivity. Correlations of a Gaussian follow from those of its signs,
+    ρ = sin(πφ/2), which is exact if half of the neurons are on.
     """
     rng = np.random.default_rng(0)
     mean = patterns.shares @ patterns.gates
@@ -170,9 +157,9 @@ def _surrogates(patterns: Patterns, num_neurons: int) -> list[Patterns]:
 def certainty(
     recording: Recording | None, activity, weights, gates, gate_of, resamples: int
 ) -> tuple[np.ndarray, float]:
-    """Return how often each neuron has its gate again, and the agreement of two halves.
+    """Return how often each neuron has its gate in resamples, and the agreement of two halves.
 
-    Trials are drawn and split or, where there are fewer than two of a condition, neurons.
+    Trials are resampled and split or, with fewer than two in a condition, neurons.
     """
     rng, number = np.random.default_rng(0), len(weights)
     if recording and recording.fewest_trials > 1:
@@ -183,10 +170,10 @@ def certainty(
         drawn = [(activity, weights * rng.multinomial(number, even)) for _ in range(resamples)]
         first = rng.permuted(np.arange(number) % 2).astype(bool)
         halves = [(activity[part], weights[part]) for part in (first, ~first)]
-    again = [nearest(seen[0], _again(*seen, gates, seed)) for seed, seen in enumerate(drawn)]
+    again = [nearest(each[0], _rematched(*each, gates, seed)) for seed, each in enumerate(drawn)]
     sure = np.where(gate_of >= 0, np.mean(np.array(again) == gate_of, axis=0), 0.0)
-    of_halves = [_again(*half, gates, seed) for seed, half in enumerate(halves)]
-    return sure, 1 - mismatch(*of_halves)
+    of_halves = [_rematched(*half, gates, seed) for seed, half in enumerate(halves)]
+    return sure, 1 - disagreement(*of_halves)
 
 
 def nearest(activity: np.ndarray, gates: np.ndarray) -> np.ndarray:
@@ -195,13 +182,15 @@ def nearest(activity: np.ndarray, gates: np.ndarray) -> np.ndarray:
     return np.where(on.any(axis=1), distances(on, gates).argmin(axis=1), -1)
 
 
-def _again(activity: np.ndarray, weights: np.ndarray, gates: np.ndarray, seed: int) -> np.ndarray:
-    """Return as many gates of another recording, in the order of those that they are most like."""
+def _rematched(
+    activity: np.ndarray, weights: np.ndarray, gates: np.ndarray, seed: int
+) -> np.ndarray:
+    """Return the same number of gates of another recording, matched to given ones."""
     if not (activity > 0).any():
         return np.zeros_like(gates)
     patterns = distinct(activity, weights)
-    found = k_means(patterns, min(len(gates), len(patterns.gates)), seed, MANY_STARTS) > 0.5
-    mine, theirs = linear_sum_assignment(distances(gates.astype(float), found))
-    matched = np.full_like(gates, 2)  # one that is not found again is like none
-    matched[mine] = found[theirs]
+    others = k_means(patterns, min(len(gates), len(patterns.gates)), seed, MANY_STARTS) > 0.5
+    row, column = linear_sum_assignment(distances(gates.astype(float), others))
+    matched = np.full_like(gates, 2)  # a gate without a match agrees with no neuron
+    matched[row] = others[column]
     return matched

@@ -12,7 +12,7 @@ from jaxtyping import Array, ArrayLike, Float
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.graphs import Edge, Graph, Node, Path
-from mdsgdln.networks.network import Network, apply_gate, checked_gate, draw_gaussian
+from mdsgdln.networks.network import Network, checked_gate, draw_gaussian
 from mdsgdln.tasks import Task
 
 
@@ -31,12 +31,12 @@ class GatedNetwork(Network, static=False):
         node_gates: {node: (P,) or (neurons, P)}; a node without an entry is always on.
         edge_gates: {edge: (P,) or (neurons of target, P)}.
         rows: {input or output node: slice or indices}, the rows of the inputs that an input node
-            reads, or of the outputs that an output node writes. Without any, input nodes (output
+            reads, or of the outputs that an output node writes. By default input nodes (output
             nodes) are stacked in the order of ``sizes``.
 
     Raises:
-        ValueError: bad sizes, unknown nodes or edges, a cycle, gates of the wrong length, rows that
-            are not as many as the node's neurons.
+        ValueError: bad sizes, unknown nodes or edges, a cycle, gates of the wrong length, or a
+            number of rows other than the node's number of neurons.
     """
 
     graph: Graph
@@ -52,14 +52,11 @@ class GatedNetwork(Network, static=False):
         rows: Mapping[Node, Any] | None = None,
     ):
         graph = Graph.build(sizes, edges, rows)
-        node_gates = _check_gates("node_gates", node_gates or {}, graph.neurons)
-        edge_gates = _check_gates("edge_gates", edge_gates or {}, _edge_neurons(graph))
+        node_gates = _checked_gates("node_gates", node_gates or {}, graph.neurons)
+        edge_gates = _checked_gates("edge_gates", edge_gates or {}, _edge_neurons(graph))
         lengths = {gate.shape[-1] for gate in [*node_gates.values(), *edge_gates.values()]}
-        if len(lengths) > 1:
-            raise ValueError(
-                f"node_gates, edge_gates: expected one length P, got {sorted(lengths)}"
-            )
-        _fill(self, graph, node_gates, edge_gates)
+        checks.require(len(lengths) < 2, "node_gates, edge_gates", "one length P", sorted(lengths))
+        vars(self).update(graph=graph, node_gates=node_gates, edge_gates=edge_gates)
 
     def __repr__(self) -> str:
         gated = [*self.node_gates, *self.edge_gates]
@@ -79,14 +76,14 @@ class GatedNetwork(Network, static=False):
         return dict(zip(shapes, drawn, strict=True))
 
     def init_orthogonal(self, gain: Scalar, *, key: Array) -> dict[Edge, Array]:
-        """Draw random weights whose singular values are all ``gain``, as NRR does.
+        """Draw random weights whose singular values all equal ``gain``, as in NRR.
 
         Args:
             gain: σ₀, the singular value of every matrix.
             key: a JAX random key.
         """
         checks.random_key("key", key)
-        gain, shapes = checks.non_negative("gain", gain), self.graph.shapes
+        gain, shapes = checks.positive("gain", gain, or_zero=True), self.graph.shapes
         keys = jax.random.split(key, len(shapes))
         return {
             edge: gain * jax.random.orthogonal(each, rows, m=columns)
@@ -99,26 +96,23 @@ class GatedNetwork(Network, static=False):
         self._check_rows("inputs", len(task.inputs), self.graph.input_nodes)
         self._check_rows("targets", len(task.targets), self.graph.output_nodes)
         for gate in jax.tree.leaves(self):
-            if gate.shape[-1] != task.num_samples:
-                raise ValueError(
-                    f"task: expected {gate.shape[-1]} samples, as the gates have, "
-                    f"got {task.num_samples}"
-                )
+            number = gate.shape[-1]
+            fits = number == task.num_samples
+            checks.require(fits, "task", f"{number} samples, as the gates have", task.num_samples)
         if weights is None:
             return
-        if not isinstance(weights, Mapping) or set(weights) != set(self.graph.edges):
-            raise ValueError(
-                f"weights: expected a matrix for each of {list(self.graph.edges)}, "
-                f"got {list(weights) if isinstance(weights, Mapping) else weights!r:.80}"
-            )
+        checks.instance("weights", weights, Mapping)
+        edges = self.graph.edges
+        fit = set(weights) == set(edges)
+        checks.require(fit, "weights", f"a matrix for each of {list(edges)}", list(weights))
         for edge, shape in self.graph.shapes.items():
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
 
     def _check_rows(self, name: str, num_rows: int, nodes: tuple[Node, ...]) -> None:
-        highest = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
+        number = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
         stacked = not any(node in dict(self.graph.rows) for node in nodes)
-        if num_rows < highest or (stacked and num_rows > highest):
-            raise ValueError(f"{name}: expected {highest} rows for {list(nodes)}, got {num_rows}")
+        fits = num_rows == number or (num_rows > number and not stacked)
+        checks.require(fits, name, f"{number} rows for {list(nodes)}", num_rows)
 
     def path_gate(self, path: Path, num_samples: int) -> Float[Array, " P"]:
         """Return g_p, the product of the node and edge gates along ``path``, one per sample.
@@ -130,20 +124,19 @@ class GatedNetwork(Network, static=False):
             gate = jnp.ones(num_samples)
             for place in (*path, *self.graph.path_edges(path)):
                 factor = self.node_gates.get(place, self.edge_gates.get(place))
-                if factor is None:
-                    continue
-                if factor.ndim > 1:
-                    raise ValueError(
-                        f"gates of {place!r}: expected one per sample, shape (P,), for a path, "
-                        f"got one per neuron, {factor.shape}"
+                if factor is not None:
+                    name, expected = (
+                        f"gates of {place!r}",
+                        "one per sample, (P,), not one per neuron",
                     )
-                gate = gate * factor
+                    checks.require(factor.ndim == 1, name, expected, factor.shape)
+                    gate = gate * factor
         return gate
 
     def take(self, columns: Numbers | slice) -> "GatedNetwork":
-        """Return the same network with the gates of the samples ``columns``, as ``Task.take``.
+        """Return the same network with the gates of the samples ``columns``, as in ``Task.take``.
 
-        Whatever is taken of the task, in another order too, is to be taken of the network.
+        Take the same columns of network and task, whatever their order.
         """
         gates = jax.tree.leaves(self)
         if not gates:
@@ -161,17 +154,14 @@ class GatedNetwork(Network, static=False):
         inputs = jnp.asarray(inputs)
         used = self.node_gates | self.edge_gates
         if gates is not None:
-            neurons = self.graph.neurons | _edge_neurons(self.graph)
-            used = _check_gates("gates", gates, neurons)
+            used = _checked_gates("gates", gates, self.graph.neurons | _edge_neurons(self.graph))
         for place, gate in used.items():
-            if gate.shape[-1] != inputs.shape[1]:
-                raise ValueError(
-                    f"inputs: expected {gate.shape[-1]} samples, as the gates of {place!r} have, "
-                    f"got {inputs.shape[1]}"
-                )
+            number = gate.shape[-1]
+            expected = f"{number} samples, as the gates of {place!r} have"
+            checks.require(number == inputs.shape[1], "inputs", expected, inputs.shape[1])
 
         def gated(place, activity):
-            return apply_gate(used[place], activity) if place in used else activity
+            return jnp.atleast_2d(used[place]) * activity if place in used else activity
 
         activity: dict[Node, Array] = {}
         for node in self.graph.order:
@@ -180,8 +170,7 @@ class GatedNetwork(Network, static=False):
             else:
                 arriving = sum(
                     gated(edge, weights[edge] @ activity[edge[0]])
-                    for edge in self.graph.edges
-                    if edge[1] == node
+                    for edge in self.graph.incoming[node]
                 )
             activity[node] = gated(node, arriving)
         return activity
@@ -209,13 +198,10 @@ class GatedNetwork(Network, static=False):
         return outputs if (np.diff(rows) == 1).all() else outputs[np.argsort(rows)]
 
 
-def _check_gates(name: str, gates: Mapping, neurons: Mapping[Any, int]) -> dict[Any, Array]:
-    """Return gates of nodes or edges as arrays, or raise ``ValueError``."""
-    if not isinstance(gates, Mapping):
-        raise ValueError(f"{name}: expected {{node or edge: gates}}, got {gates!r:.80}")
+def _checked_gates(name: str, gates: Mapping, neurons: Mapping[Any, int]) -> dict[Any, Array]:
+    checks.require(isinstance(gates, Mapping), name, "{node or edge: gates}", gates)
     for place in gates:
-        if place not in neurons:
-            raise ValueError(f"{name}: expected one of {list(neurons)}, got {place!r}")
+        checks.require(place in neurons, name, f"one of {list(neurons)}", place)
     return {
         place: checked_gate(f"{name}[{place!r}]", gate, neurons[place])
         for place, gate in gates.items()
@@ -223,7 +209,6 @@ def _check_gates(name: str, gates: Mapping, neurons: Mapping[Any, int]) -> dict[
 
 
 def _edge_neurons(graph: Graph) -> dict[Any, int]:
-    """Return the neurons that a gate of each edge may have: those of its target."""
     return {edge: neurons for edge, (neurons, _) in graph.shapes.items()}
 
 
@@ -233,24 +218,22 @@ def _indexer(rows: tuple[int, ...]) -> slice | np.ndarray:
     return slice(rows[0], rows[-1] + 1) if contiguous else np.array(rows)
 
 
-def _fill(network: GatedNetwork, graph, node_gates, edge_gates) -> GatedNetwork:
-    """Set the fields of a frozen network and return it."""
-    vars(network).update(graph=graph, node_gates=node_gates, edge_gates=edge_gates)
-    return network
-
-
 def _flatten(network: GatedNetwork):
-    """Return the gates as leaves, graph and gated places as static data; JAX would sort these."""
+    """Return gates as leaves in the order in which they were given; JAX would sort their nodes."""
     nodes, edges = network.node_gates, network.edge_gates
     leaves = tuple(nodes.values()), tuple(edges.values())
     return leaves, (network.graph, tuple(nodes), tuple(edges))
 
 
 def _unflatten(static, leaves) -> GatedNetwork:
-    """Return the network, without checks: inside a transformation its gates are tracers."""
+    """Check nothing: inside a transformation the gates are tracers."""
+    network = object.__new__(GatedNetwork)
     graph, *places = static
-    gates = (dict(zip(*each, strict=True)) for each in zip(places, leaves, strict=True))
-    return _fill(object.__new__(GatedNetwork), graph, *gates)
+    node_gates, edge_gates = (
+        dict(zip(*each, strict=True)) for each in zip(places, leaves, strict=True)
+    )
+    vars(network).update(graph=graph, node_gates=node_gates, edge_gates=edge_gates)
+    return network
 
 
 jax.tree_util.register_pytree_node(GatedNetwork, _flatten, _unflatten)

@@ -12,16 +12,11 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
 from mdsgdln.graphs import Node
 from mdsgdln.networks.gated import GatedNetwork
-from mdsgdln.networks.network import Network, apply_gate, checked_gate, draw_gaussian
+from mdsgdln.networks.network import Network, checked_gate, draw_gaussian
 from mdsgdln.tasks import Task
 
 TRANSPOSED = {"torch": False, "flax": True, "sklearn": True}  # stored as (in, out)
 LARGEST_DIFFERENCE = 1e-4  # of the largest output: single precision is a hundred times finer
-
-
-def identity(activity: Any) -> Any:
-    """Return the activity as it is: the activation of a linear network."""
-    return activity
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,11 +27,11 @@ class Layered(Network):
 
     Args:
         sizes: (N_in, H, ..., N_out).
-        activation: φ of every hidden layer, a function of an array. Two networks are equal, and
-            share compiled programs, if it is the same object.
+        activation: φ of every hidden layer, a function of an array. Networks of equal sizes share
+            compiled programs if their activation is the same object.
 
     Raises:
-        ValueError: fewer than two sizes, sizes that are not positive, or no function.
+        ValueError: fewer than two sizes, a size that is not positive, or no function.
     """
 
     sizes: Sequence[int]
@@ -45,8 +40,7 @@ class Layered(Network):
     def __post_init__(self):
         checks.several("sizes", self.sizes)
         sizes = tuple(checks.positive_integer("sizes", size) for size in self.sizes)
-        if len(sizes) < 2:
-            raise ValueError(f"sizes: expected (N_in, H, ..., N_out), got {sizes!r:.80}")
+        checks.require(len(sizes) > 1, "sizes", "(N_in, H, ..., N_out)", sizes)
         checks.function("activation", self.activation)
         object.__setattr__(self, "sizes", sizes)
 
@@ -71,10 +65,10 @@ class Layered(Network):
     def check(self, weights: Sequence[Numbers], task: Task) -> None:
         """Raise ``ValueError`` unless weights and task have the shapes of the layers."""
         checks.instance("task", task, Task)
-        checks.num_rows("inputs", len(task.inputs), self.sizes[0])
-        checks.num_rows("targets", len(task.targets), self.sizes[-1])
-        if not isinstance(weights, Sequence) or len(weights) != len(self.shapes):
-            raise ValueError(f"weights: expected {len(self.shapes)} matrices, got {weights!r:.80}")
+        checks.of_shape("inputs", task.inputs, (self.sizes[0], task.num_samples))
+        checks.of_shape("targets", task.targets, (self.sizes[-1], task.num_samples))
+        fit = isinstance(weights, Sequence) and len(weights) == len(self.shapes)
+        checks.require(fit, "weights", f"{len(self.shapes)} matrices", weights)
         for layer, (weight, shape) in enumerate(zip(weights, self.shapes, strict=True)):
             checks.weight(f"weights[{layer}]", weight, shape)
 
@@ -84,7 +78,7 @@ class Layered(Network):
         inputs: Numbers,
         gates: Sequence[Numbers] | None = None,
     ) -> list[Float[Array, "_ P"]]:
-        """Return the activity of every hidden layer, each (neurons, P); as for ``apply``."""
+        """Return the activity of every hidden layer, (neurons, P); arguments as in ``apply``."""
         if gates is not None:
             checks.several("gates", gates, len(self.sizes) - 2)
         activity = [jnp.asarray(inputs)]
@@ -94,7 +88,7 @@ class Layered(Network):
                 activity.append(self.activation(arriving))
             else:
                 gate = checked_gate(f"gates[{index}]", gates[index], *arriving.shape)
-                activity.append(apply_gate(gate, arriving))
+                activity.append(jnp.atleast_2d(gate) * arriving)
         return activity[1:]
 
     def apply(
@@ -117,18 +111,21 @@ class Layered(Network):
         return weights[-1] @ (hidden[-1] if hidden else jnp.asarray(inputs))  # type: ignore[return-value]
 
     def gates(self, weights: Sequence[ArrayLike], inputs: Numbers) -> list[Float[Array, "_ P"]]:
-        """Return 1 where a neuron is active, above 0: one (neurons, P) per hidden layer."""
+        """Return 1 where the activity of a neuron exceeds 0, else 0: (neurons, P) per layer."""
         return [(layer > 0).astype(layer.dtype) for layer in self.activations(weights, inputs)]
 
 
 class LinearNetwork(Layered):
-    """A linear network of any depth, ŷ = W_L ⋯ W_1 x; ``sizes`` is (N_in, H, ..., N_out)."""
+    """A linear network, ŷ = W_L ⋯ W_1 x; ``sizes`` is (N_in, H, ..., N_out)."""
 
     def __init__(self, sizes: Sequence[int]):
-        super().__init__(sizes, identity)
+        super().__init__(sizes, jax.nn.identity)
+
+    def __reduce__(self):
+        return LinearNetwork, (self.sizes,)  # functions of JAX cannot be pickled
 
     def as_gated(self) -> GatedNetwork:
-        """Return the same network as a graph without gates, its edges in the order of layers."""
+        """Return the same network as a gated network without gates, edges in order of layers."""
         nodes: list[Node] = [f"layer {index}" for index in range(len(self.sizes))]
         sizes = dict(zip(nodes, self.sizes, strict=True))
         return GatedNetwork(sizes, list(zip(nodes[:-1], nodes[1:], strict=True)))
@@ -137,12 +134,15 @@ class LinearNetwork(Layered):
 class ReLUNetwork(Layered):
     """A bias-free ReLU network with linear outputs; ``sizes`` is (N_in, H, ..., N_out).
 
-    A ReLU is a gate set by the neuron's own input, ``max(z, 0) = step(z) z`` (MHS §3): given
-    ``gates`` in ``apply``, the same weights act as a gated linear network.
+    A ReLU is a gate set by the neuron's own input, ``max(z, 0) = step(z) z`` (MHS §3): with
+    ``gates`` passed to ``apply``, the same weights act as a gated linear network.
     """
 
     def __init__(self, sizes: Sequence[int]):
         super().__init__(sizes, jax.nn.relu)
+
+    def __reduce__(self):
+        return ReLUNetwork, (self.sizes,)
 
 
 NAMED: dict[str, type[Layered]] = {"relu": ReLUNetwork, "linear": LinearNetwork}
@@ -156,15 +156,15 @@ def from_weights(
     activation: Literal["relu", "linear"] | Callable[[Array], Array] = "relu",
     check: tuple[Any, Any] | None = None,
 ) -> tuple[Layered, list[Array]]:
-    """Return the network that has these layers of weights, and the weights as it takes them.
+    """Return the network with these layers of weights, and the weights in the form it takes.
 
-    PyTorch's ``Linear.weight`` is (out, in), and so is that of Equinox (``"torch"``); a kernel of
-    Flax is (in, out), and so are the ``coefs_`` of scikit-learn. A bias of the first layer becomes
-    the last column of W₁, so that the inputs need a last row of ones: ``tasks.with_ones(task)``.
-    A later bias, as of the *outputs*, is refused unless it is zero.
+    ``Linear.weight`` of PyTorch and Equinox is (out, in) (``"torch"``); a kernel of Flax and the
+    ``coefs_`` of scikit-learn are (in, out). A bias of the first layer becomes the last column of
+    W₁, so that the inputs need a last row of ones: ``tasks.with_ones(task)``. A later bias, as of
+    the *outputs*, is refused unless it is zero.
 
-    The weights do not tell which activation they were trained with. ``check`` does: this network's
-    outputs have to be those of the framework.
+    The weights do not show which activation they were trained with. ``check`` does: this network
+    has to give the framework's outputs.
 
     A loss that is c times 𝓛 of MHS Eq. 2 has the time t = c · learning rate · step: c = 2/N_out for
     a mean of squares, as PyTorch's ``MSELoss``, and 1/N_out for half of it, as ``optax.l2_loss``.
@@ -176,59 +176,53 @@ def from_weights(
         convention: ``"torch"``, ``"flax"`` or ``"sklearn"``.
         activation: of the hidden layers: ``"relu"``, ``"linear"`` or a function such as
             ``jax.numpy.tanh``.
-        check: inputs (P, N_in) and the framework's outputs for them, (P, N_out) or (P,); where the
-            framework adds a bias to the outputs, give None for it and the outputs less this bias.
+        check: inputs (P, N_in) and the framework's outputs for them, (P, N_out) or (P,). If the
+            framework adds a bias to the outputs, pass None as this bias, and subtract it from them.
 
     Returns:
-        the network and its weights, in which W₁ has a column more if the first layer has a bias.
+        the network and its weights, in which W₁ has one more column if the first layer has a bias.
 
     Raises:
-        ValueError: shapes that do not fit together, a later bias that is not zero, outputs other
-            than those of ``check``, or an unknown convention or activation.
+        ValueError: shapes that do not fit together, a later bias that is not zero, outputs that
+            differ from those of ``check``, or an unknown convention or activation.
     """
-    if convention not in TRANSPOSED:
-        raise ValueError(f"convention: expected one of {[*TRANSPOSED]}, got {convention!r:.80}")
+    checks.require(convention in TRANSPOSED, "convention", f"one of {[*TRANSPOSED]}", convention)
     checks.several("weights", weights)
     layers = [
-        checks.finite_array(f"weights[{index}]", checks.plain(weight), 2, "(neurons, neurons)")
+        checks.finite_array(f"weights[{index}]", weight, 2, "(neurons, neurons)")
         for index, weight in enumerate(weights)
     ]
-    if not layers:
-        raise ValueError("weights: expected one matrix per layer, got none")
+    checks.require(layers, "weights", "one matrix per layer", layers)
     if TRANSPOSED[convention]:
         layers = [layer.T for layer in layers]
     for index, (source, target) in enumerate(zip(layers[:-1], layers[1:], strict=True), 1):
-        if target.shape[1] != len(source):
-            raise ValueError(
-                f"weights[{index}]: expected weights from {len(source)} neurons, as the layer "
-                f"before has with the convention {convention!r}, got {target.shape[1]}"
-            )
+        number = len(source)
+        expected = f"weights from {number} neurons, of the layer before by the {convention!r} rule"
+        checks.require(target.shape[1] == number, f"weights[{index}]", expected, target.shape[1])
     bias = None if biases is None else _first_bias(biases, layers)
     if bias is not None:
         layers[0] = jnp.column_stack([layers[0], bias])
     sizes = layers[0].shape[1], *map(len, layers)
-    network: Layered
     if isinstance(activation, str) and activation in NAMED:
         network = NAMED[activation](sizes)
-    elif callable(activation):
-        network = Layered(sizes, activation)
     else:
-        raise ValueError(
-            f"activation: expected one of {[*NAMED]} or a function, got {activation!r:.80}"
-        )
+        expected = f"one of {[*NAMED]} or a function"
+        checks.require(callable(activation), "activation", expected, activation)
+        network = Layered(sizes, activation)
     if check is not None:
         _compare(network, layers, check, bias is not None)
     return network, layers
 
 
 def _first_bias(biases: Sequence[Any], layers: list[Array]) -> Array | None:
-    """Return the bias of the first layer, or raise ``ValueError`` if a later one is not zero."""
     checks.several("biases", biases, len(layers))
-    given = {index: bias for index, bias in enumerate(biases) if bias is not None}
-    for index, bias in given.items():
+    first = None
+    for index, (bias, layer) in enumerate(zip(biases, layers, strict=True)):
+        if bias is None:
+            continue
         name = f"biases[{index}]"
-        given[index] = bias = checks.finite_array(name, checks.plain(bias), 1, "(neurons,)")
-        checks.of_shape(name, bias, (len(layers[index]),))
+        bias = checks.finite_array(name, bias, 1, "(neurons,)")
+        checks.of_shape(name, bias, (len(layer),))
         if index and bias.any():
             raise ValueError(
                 f"{name}: expected zeros or None after the first layer, got up to "
@@ -236,27 +230,27 @@ def _first_bias(biases: Sequence[Any], layers: list[Array]) -> Array | None:
                 "hidden neuron that reads only the input of ones gives the same outputs, but "
                 "does not learn as a bias does"
             )
-    return given.get(0)
+        first = first if index else bias
+    return first
 
 
 def _compare(network: Layered, weights: list[Array], check: tuple[Any, Any], ones: bool) -> None:
-    """Raise ``ValueError`` unless the network's outputs are those that the framework gave."""
     checks.several("check", check, 2)
-    inputs = checks.finite_array("check[0]", checks.plain(check[0]), 2, "(P, N_in)")
+    inputs = checks.finite_array("check[0]", check[0], 2, "(P, N_in)")
     checks.of_shape("check[0]", inputs, (len(inputs), network.sizes[0] - ones))
     if ones:
         inputs = jnp.column_stack([inputs, jnp.ones(len(inputs))])
-    found = network.apply(weights, inputs.T).T
-    outputs = checks.rows_of_samples("check[1]", check[1])
-    checks.of_shape("check[1]", outputs, found.shape)
-    largest = float(jnp.abs(outputs).max())
-    if not largest:
-        raise ValueError("check[1]: expected an output that is not zero: zeros fit any activation")
-    difference = float(jnp.abs(found - outputs).max()) / largest
+    outputs = network.apply(weights, inputs.T).T
+    expected = checks.rows_of_samples("check[1]", check[1])
+    checks.of_shape("check[1]", expected, outputs.shape)
+    largest = float(jnp.abs(expected).max())
+    nonzero = "an output that is not zero, as zeros fit any activation"
+    checks.require(largest, "check[1]", nonzero, largest)
+    difference = float(jnp.abs(outputs - expected).max()) / largest
     if difference > LARGEST_DIFFERENCE:
         raise ValueError(
             f"check: expected the outputs of a {type(network).__name__} with these weights, got "
-            f"others, by {difference:.2g} of the largest; likely causes: another activation (leaky "
-            "ReLU, tanh), a bias that was not given, an output that is squashed, samples or inputs "
+            f"outputs that differ by {difference:.2g} of the largest; likely causes: another "
+            "activation (leaky ReLU, tanh), a missing bias, a squashed output, samples or inputs "
             "in another order, or a square layer in another convention"
         )

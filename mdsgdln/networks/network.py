@@ -1,4 +1,4 @@
-"""What every network has: one method of its own, and defaults for the others."""
+"""The base class of all networks: one method to write, and defaults for the others."""
 
 import math
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ LEAST_NUMBERS = 8192  # drawn for a matrix at least; a power of two
 class Network:
     """A map from weights and inputs to outputs. Subclass it and write ``apply``.
 
-    Weights are any pytree of arrays. To compiled functions a network is a constant: make a new one
-    rather than change it. With ``class Mine(Network, static=False)`` it is what you register it
-    as, for example a pytree whose gates are leaves.
+    Weights are any pytree of arrays. Compiled functions treat a network as a constant, so an
+    attribute is set once: make a new network to change it. A class that registers itself as a
+    pytree, for example with gates as leaves, is declared ``class Mine(Network, static=False)``.
     """
 
     def __init_subclass__(cls, static: bool = True, **kwargs: Any):
@@ -30,28 +30,33 @@ class Network:
         if static:
             jax.tree_util.register_static(cls)
 
+    def __setattr__(self, name: str, value: Any):
+        if name in vars(self):
+            raise AttributeError(
+                f"{name}: expected an attribute that is set once, as compiled functions treat a "
+                f"network as a constant, got another value, {value!r:.80}: make a new network"
+            )
+        super().__setattr__(name, value)
+
     def apply(self, weights: PyTree, inputs: Float[Array, "N_in P"]) -> Float[Array, "N_out P"]:
         """Return the outputs for ``inputs``, one sample per column."""
-        raise NotImplementedError(f"{type(self).__name__}.apply is not written")
+        raise NotImplementedError(f"{type(self).__name__}: expected a method apply, got none")
 
     def init(self, key: Array, scale: Any) -> PyTree:
-        """Draw weights from a JAX random key; ``scale`` says how large they are."""
-        raise NotImplementedError(f"{type(self).__name__} draws no weights: give your own")
+        """Draw initial weights of size ``scale`` from a JAX random key."""
+        raise NotImplementedError(f"{type(self).__name__}: expected a method init, got none")
 
     def take(self, columns: Numbers | slice) -> "Network":
-        """Return the network of the samples ``columns``: itself, unless it stores some of each."""
+        """Return the network for the samples ``columns``: itself, unless it stores gates."""
         return self
 
     def check(self, weights: PyTree, task: Task) -> None:
         """Raise ``ValueError`` unless weights and task fit the network; traces ``apply`` once."""
         checks.instance("task", task, Task)
         outputs = jax.eval_shape(self.apply, weights, task.inputs)
-        shape = getattr(outputs, "shape", None)
-        if shape != task.targets.shape:
-            raise ValueError(
-                f"network: expected outputs of shape {task.targets.shape}, as the targets have, "
-                f"got {type(outputs).__name__ if shape is None else shape}"
-            )
+        shape = getattr(outputs, "shape", type(outputs))
+        expected = f"outputs of shape {task.targets.shape}, as the targets have"
+        checks.require(shape == task.targets.shape, "network", expected, shape)
 
 
 def draw_gaussian(
@@ -86,14 +91,7 @@ def checked_gate(
 ) -> Float[Array, "*neurons P"]:
     """Return ``gate`` as an array (P,) or (neurons, P), or raise ``ValueError``."""
     gate = checks.finite_array(name, gate, max(np.ndim(gate), 1), "(P,) or (neurons, P)")
-    if gate.shape[:-1] not in ((), (neurons,)) or num_samples not in (None, gate.shape[-1]):
-        expected = "P" if num_samples is None else num_samples
-        raise ValueError(
-            f"{name}: expected shape ({expected},) or ({neurons}, {expected}), got {gate.shape}"
-        )
+    samples = "P" if num_samples is None else num_samples
+    fits = gate.shape[:-1] in ((), (neurons,)) and num_samples in (None, gate.shape[-1])
+    checks.require(fits, name, f"shape ({samples},) or ({neurons}, {samples})", gate.shape)
     return gate
-
-
-def apply_gate(gate: Array, activity: Float[Array, "neurons P"]) -> Float[Array, "neurons P"]:
-    """Return the product of a gate, (P,) or (neurons, P), and activity."""
-    return (gate if gate.ndim == 2 else gate[None, :]) * activity

@@ -1,4 +1,4 @@
-"""What is learned: inputs and targets, one sample per column."""
+"""Tasks: inputs and targets, one sample per column."""
 
 from mdsgdln.tasks.domains import hierarchy, routing, trained_routes
 from mdsgdln.tasks.structures import (

@@ -11,7 +11,7 @@ from mdsgdln.tasks.task import Task
 
 
 def trained_routes(num_domains: int, num_trained: int) -> Bool[np.ndarray, "M_in M_out"]:
-    """Return which routes are trained: input domain i with outputs i − ⌊(Q−1)/2⌋ … i + ⌊Q/2⌋.
+    """Return a mask of trained routes: input domain i with outputs i − ⌊(Q−1)/2⌋ … i + ⌊Q/2⌋.
 
     Args:
         num_domains: M; output domains are counted modulo M.
@@ -22,14 +22,14 @@ def trained_routes(num_domains: int, num_trained: int) -> Bool[np.ndarray, "M_in
     """
     num_domains = checks.positive_integer("num_domains", num_domains)
     num_trained = checks.positive_integer("num_trained", num_trained)
-    if num_trained > num_domains:
-        raise ValueError(f"num_trained: expected at most {num_domains}, got {num_trained}")
+    fits = num_trained <= num_domains
+    checks.require(fits, "num_trained", f"at most {num_domains}", num_trained)
     distance = np.arange(num_domains)[None, :] - np.arange(num_domains)[:, None]
     return (distance + (num_trained - 1) // 2) % num_domains < num_trained
 
 
 def hierarchy() -> Task:
-    """Four items in two groups: seven properties of unequal strength (NRR Fig. 4c)."""
+    """Return four items in two groups with seven properties of unequal strength (NRR Fig. 4c)."""
     groups = [[4, 4, 0, 0], [0, 0, 4, 4]]
     return Task(np.eye(4), np.vstack([np.full((1, 4), 6.0), groups, 3 * np.eye(4)]))
 
@@ -41,17 +41,16 @@ def routing(
     input_maps: Sequence[Numbers] | None = None,
     output_maps: Sequence[Numbers] | None = None,
 ) -> Task:
-    """Return the routing task: each item, shown to one input domain, answered by several outputs.
+    """Return the routing task: each item in each input domain has targets in several outputs.
 
-    A sample is one item in one input domain, P = M n in domain-major order; the rows of every
-    other input domain are zero, and so are the targets of output domains that are not trained with
-    it. Answering all trained outputs of a sample at once has the gradient of answering them one by
-    one, with Q times fewer samples.
+    A sample is one item in one input domain, P = M n in domain-major order. The inputs of all
+    other input domains are zero, and so are the targets of output domains that are not trained with
+    it. One sample with all its trained outputs has the gradient of Q samples with one each.
 
     Args:
         num_domains: M.
-        num_trained: Q, output domains trained with each input domain; all of them if not given.
-        items: the task within a domain; ``hierarchy()`` if not given.
+        num_trained: Q, output domains trained with each input domain; M by default.
+        items: the task within a domain; ``hierarchy()`` by default.
         input_maps: a matrix (rows, N_in) per input domain, applied to the items' inputs.
         output_maps: a matrix (rows, N_out) per output domain, applied to their targets.
 
@@ -72,12 +71,10 @@ def routing(
 
 
 def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndarray]:
-    """Return the data of every domain, each through its own matrix."""
     if maps is None:
         return [data] * num_domains
     checks.several(name, maps, num_domains)
     maps = [np.asarray(checks.finite_array(name, each, 2, "(rows, N)")) for each in maps]
-    if any(each.shape[1] != len(data) for each in maps):
-        shapes = [each.shape for each in maps]
-        raise ValueError(f"{name}: expected {len(data)} columns each, got shapes {shapes!r:.80}")
+    for each in maps:
+        checks.of_shape(name, each, (len(each), len(data)))
     return [each @ data for each in maps]

@@ -1,23 +1,21 @@
-"""Theory: what the data and the initial weights predict, in closed form or by a stand-in."""
+"""Theory: predictions from the data and the initial weights, in closed form or by a stand-in."""
 
 from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import context_preference, contextual_closed_form, learning_time
-from mdsgdln.theory.race import (
-    PathwayRace,
-    path_gradient,
-    pathway_modes,
-    pathway_race,
-    pathway_strengths,
-)
-from mdsgdln.theory.shared_edges import SharedRace, decoupled_weights, shared_race
+from mdsgdln.theory.race import path_gradient, pathway_modes, pathway_race, pathway_strengths
+from mdsgdln.theory.shared_edges import decoupled_weights, shared_race
 from mdsgdln.theory.stand_in import predict, stand_in
-from mdsgdln.theory.trajectories import expected_initial_strength, mode_losses, mode_trajectory
+from mdsgdln.theory.trajectories import (
+    Race,
+    expected_initial_strength,
+    mode_losses,
+    mode_trajectory,
+)
 
 __all__ = [
     "Applicability",
     "Condition",
-    "PathwayRace",
-    "SharedRace",
+    "Race",
     "applicability",
     "context_preference",
     "contextual_closed_form",

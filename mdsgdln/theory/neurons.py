@@ -1,18 +1,18 @@
-"""Few designed neurons that stand for a wide layer of any activation.
+"""A few designed neurons that represent a wide layer of any activation.
 
-N neurons each stand for m = H/N, so that ŷ = m Σ_j v_j φ(w_jᵀx). If the wide network consisted of
-m copies of each, a rule that treats every neuron alike would keep the copies equal, and the small
-network would learn exactly as the wide one does. Independent draws are not copies. As H → ∞ the
-loss no longer depends on the draw (the mean-field limit), and N draws come close to it at once when
-their moments are right: with (±w, ±v) of each draw the initial output is zero, as are all odd
-moments, and where the rule commutes with rotations, Σ w wᵀ and Σ v vᵀ are made isotropic.
+Each of N neurons represents m = H/N, so that ŷ = m Σ_j v_j φ(w_jᵀx). If the wide network consisted
+of m copies of each, a rule that treats all neurons equally would keep the copies equal, and the
+small network would learn exactly as the wide one does. Independent draws are not copies. As H → ∞
+the loss no longer depends on the draw (the mean-field limit), and N draws come close to it if their
+moments are right: with (±w, ±v) of each draw the initial output is zero, as are all odd moments,
+and if the rule commutes with rotations, Σ w wᵀ and Σ v vᵀ are made isotropic.
 
 For positively homogeneous activations (ReLU, leaky ReLU) and such rules, m copies of (w, v) act as
 one neuron √m (w, v).
 
 With two hidden layers W_l = w_l/√H gives ŷ = (1/H) w₃ φ((1/√H) w₂ φ(w₁x)) and ẇ_l = −H ∂L/∂w_l: at
 fixed σ√H the loss no longer depends on H or on the draw as H → ∞. A narrower network of random
-weights of size σ√(H/N) stands for the wide one.
+weights of size σ√(H/N) represents the wide one.
 """
 
 import warnings
@@ -25,6 +25,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.linalg import orth, polar
 
+from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.networks import Layered
 from mdsgdln.networks.network import draw_gaussian
@@ -33,14 +34,12 @@ from mdsgdln.tasks import Task
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of w and v
 HOMOGENEOUS = 1e-5  # relative difference of φ(2z) and 2 φ(z) that is rounding
 
-Small = tuple[Layered, list, Task]
-
 
 class Repeated(Layered):
-    """A network with one hidden layer of which each neuron stands for several equal ones.
+    """A network with one hidden layer in which each neuron represents several equal ones.
 
-    Its gradient is that of one copy, so that any rule which treats neurons alike moves the copies
-    as it would in the wide network.
+    Its gradient is that for one copy, so that any rule which treats neurons equally updates the
+    copies as in the wide network.
     """
 
     copies: float
@@ -62,23 +61,23 @@ class Repeated(Layered):
 
 
 class TestedRange(NamedTuple):
-    """In which widths and weights the prediction was tested, and how far off it was there."""
+    """The widths and weights for which predictions were tested, and their errors."""
 
-    ratio: str  # the start over the end of a strength
-    large: float  # the ratio from which on it warns of an error of ``off``
+    ratio: str  # initial over final strength
+    large: float  # the ratio above which it warns of an error of up to ``error``
     largest: float  # the largest one tested
-    off: str
-    few: int  # neurons, with an error of ``scatter`` below
+    error: str
+    few: int  # neurons below which the error is ``scatter`` and more
     scatter: str
 
 
 SHALLOW = TestedRange("H σ² ‖X‖/‖Y‖", 0.5, 4.0, "40 %", 64, "20 %")
 DEEP = TestedRange("σ √H (‖X‖/‖Y‖)^{1/3}", 0.2, 1.0, "19 %", 100, "40 %")
-# The loss of the initial output, which the prediction lacks, over that of the targets:
-OUTPUT_LARGE, OUTPUT_LARGEST = 0.05, 0.5  # it warns, it refuses
+# Loss of the initial output, which the prediction omits, over that of the targets:
+OUTPUT_LARGE, OUTPUT_LARGEST = 0.05, 0.5  # warned of, refused
 
 
-def stand_for_layer(
+def represent_layer(
     network: Layered,
     scales: Sequence[Scalar],
     task: Task,
@@ -87,16 +86,16 @@ def stand_for_layer(
     *,
     can_rotate: bool,
     reduce_outputs: bool,
-) -> Small:
-    """Return the network, weights and task of few neurons that stand for one hidden layer.
+) -> tuple[Layered, list, Task]:
+    """Return the network, weights and task of a few neurons that represent one hidden layer.
 
     Args:
         network: with one hidden layer of H neurons.
         scales: σ of both layers.
-        task: what it is trained on.
+        task: inputs and targets.
         num_neurons: N at most; a multiple of four no larger than this and H is used.
         key: JAX random key of the draws.
-        can_rotate: the rule of learning commutes with rotations of inputs and hidden neurons.
+        can_rotate: the learning rule commutes with rotations of inputs and hidden neurons.
         reduce_outputs: targets may be written in a basis of their span.
 
     Raises:
@@ -104,16 +103,14 @@ def stand_for_layer(
     """
     width = network.sizes[1]
     number = min(num_neurons, width) // len(SIGNS)
-    if not number:
-        name, value = ("network", width) if width < len(SIGNS) else ("num_neurons", num_neurons)
-        raise ValueError(f"{name}: expected at least {len(SIGNS)} neurons, got {value}")
-    inputs, targets = _data_of(task)
+    name, value = ("network", width) if width < len(SIGNS) else ("num_neurons", num_neurons)
+    checks.require(number, name, f"at least {len(SIGNS)} neurons", value)
+    inputs, targets, ratio = _data_of(task)
     sigmas = [float(sigma) for sigma in scales]
     first, second = (sigma**2 for sigma in sigmas)
-    ratio = float(np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2))
     power = len(targets) * width * first * second * np.sum(inputs**2)
-    added = power / (2 * np.sum(targets**2))
-    _check_range(SHALLOW, width, width * (first + second) / 2 * ratio, float(added))
+    output = float(power / (2 * np.sum(targets**2)))
+    _check_range(SHALLOW, width, width * (first + second) / 2 * ratio, output)
     drawn = draw_gaussian(key, [(number, len(inputs)), (number, len(targets))], [1.0, 1.0])
     w, v = (np.asarray(part, float) for part in drawn)
     if can_rotate:
@@ -133,46 +130,39 @@ def stand_for_layer(
     return small, weights, Task.from_samples(inputs.T, targets.T)
 
 
-def stand_for_two_layers(
+def represent_two_layers(
     network: Layered, scales: Sequence[Scalar], task: Task, num_neurons: int, key: Array
-) -> Small:
-    """Return the network, weights and task of narrower layers that stand for two hidden ones.
+) -> tuple[Layered, list, Task]:
+    """Return the network, weights and task of narrower layers that represent two hidden ones.
 
-    Args:
-        network: with two hidden layers and a positively homogeneous activation.
-        scales: σ of the three layers of weights.
-        task: what it is trained on.
-        num_neurons: N at most, in each hidden layer.
-        key: JAX random key of the draw.
-
-    Raises:
-        ValueError: weights beyond the tested range.
+    Arguments and errors are those of ``represent_layer``; the activation is positively homogeneous.
     """
-    inputs, targets = _data_of(task)
+    *_, ratio = _data_of(task)
     num_inputs, *widths, num_outputs = network.sizes
     sigmas = [float(sigma) for sigma in scales]
-    ratio = float(np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2))
     start = max(sigmas) * np.sqrt(max(widths)) * ratio ** (1 / 3)
     _check_range(DEEP, min(widths), start)
     few = [min(num_neurons, width) for width in widths]
     first, last = (wide / narrow for wide, narrow in zip(widths, few, strict=True))
-    larger = np.sqrt([first, np.sqrt(first * last), last])  # the middle one is felt from both
+    larger = np.sqrt([first, np.sqrt(first * last), last])  # the middle layer touches both
     small = Layered((num_inputs, *few, num_outputs), network.activation)
     return small, small.init(key, list(larger * sigmas)), task
 
 
-def _data_of(task: Task) -> tuple[Float[np.ndarray, "N_in P"], Float[np.ndarray, "N_out P"]]:
-    """Return inputs and targets in double precision, or raise ``ValueError`` if one is zero."""
+def _data_of(
+    task: Task,
+) -> tuple[Float[np.ndarray, "N_in P"], Float[np.ndarray, "N_out P"], float]:
+    """Return X, Y and ‖X‖/‖Y‖ in double precision."""
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
-    if not inputs.any() or not targets.any():
-        raise ValueError("task: expected inputs and targets that are not all zero")
-    return inputs, targets
+    nonzero = inputs.any() and targets.any()
+    checks.require(nonzero, "task", "inputs and targets that are not all zero", task)
+    return inputs, targets, float(np.linalg.norm(inputs, 2) / np.linalg.norm(targets, 2))
 
 
 def is_homogeneous(activation: Callable) -> bool:
-    """Return whether φ(cz) = c φ(z) for c > 0, as a ReLU has it, at some numbers."""
-    z = jnp.linspace(-3.0, 3.0, 25)
-    twice, doubled = np.asarray(activation(2 * z)), 2 * np.asarray(activation(z))
+    """Return whether φ(cz) = c φ(z) for c > 0, as for a ReLU, at some numbers."""
+    z, compiled = np.linspace(-3.0, 3.0, 25), jax.jit(activation)  # concrete within vmap, too
+    twice, doubled = np.asarray(compiled(2 * z)), 2 * np.asarray(compiled(z))
     return bool(np.abs(twice - doubled).max() <= HOMOGENEOUS * np.abs(doubled).max())
 
 
@@ -181,9 +171,9 @@ def _isotropic(
     columns: Float[np.ndarray, "n P"],
     data: Float[np.ndarray, "n Q"] | None = None,
 ) -> tuple[Float[np.ndarray, "m k"], Float[np.ndarray, "k Q"]]:
-    """Return draws, isotropic in the span of some columns, and data, in one basis of the span.
+    """Return draws that are isotropic in the span of some columns, and data, in one basis.
 
-    Weights outside of it do not move (inputs), or are of order σ² in the outputs.
+    Weights outside the span do not change (inputs), or are of order σ² in the outputs.
     """
     basis = orth(columns)
     inside = drawn @ basis
@@ -191,32 +181,26 @@ def _isotropic(
     return np.sqrt(max(inside.shape)) * polar(inside)[0], basis.T @ data
 
 
-def _check_range(tested: TestedRange, width: int, start: float, added: float = 0.0) -> None:
-    """Refuse weights beyond the tested range; warn, with its size, where the error is large."""
+def _check_range(tested: TestedRange, width: int, start: float, output: float = 0.0) -> None:
+    ratio = f"{tested.ratio} is {start:.2g}, expected at most"
+    added = f"the initial output adds {output:.0%} to the initial loss, expected at most"
+    advice = "use smaller weights, or scale your inputs"
     if not start <= tested.largest:
-        raise ValueError(
-            f"scale: {tested.ratio} is {start:.2g}, and was tested up to {tested.largest:g}: "
-            "beyond, this is not a prediction; take smaller weights, or scale your inputs"
+        raise ValueError(f"scale: {ratio} {tested.largest:g}, the largest value tested; {advice}")
+    if output > OUTPUT_LARGEST:
+        raise ValueError(f"scale: {added} {OUTPUT_LARGEST:.0%}: predictions omit it; {advice}")
+    doubts = []
+    if width < tested.few:
+        doubts.append(
+            f"{width} neurons, expected at least {tested.few}: loss curves may be off by "
+            f"{tested.scatter} and more, as draws of so narrow a network differ"
         )
-    output = f"the network's initial output adds {added:.0%} to its initial loss, expected at most "
-    if added > OUTPUT_LARGEST:
-        raise ValueError(
-            f"scale: {output}{OUTPUT_LARGEST:.0%}: this is without it and not a prediction of such "
-            "a network; take smaller weights, or scale your inputs"
+    if start > tested.large:
+        doubts.append(
+            f"{ratio} {tested.large}: up to {tested.largest:g} loss curves were up to "
+            f"{tested.error} off"
         )
-    doubts = [
-        (
-            width < tested.few,
-            f"{width} neurons, expected at least {tested.few}: curves may be off by "
-            f"{tested.scatter} and more, as draws of so narrow a network differ",
-        ),
-        (
-            start > tested.large,
-            f"{tested.ratio} is {start:.2g}, expected at most {tested.large}: up to "
-            f"{tested.largest:g} curves were up to {tested.off} off",
-        ),
-        (added > OUTPUT_LARGE, f"{output}{OUTPUT_LARGE:.0%}: the curve starts that much too low"),
-    ]
-    for holds, words in doubts:
-        if holds:
-            warnings.warn(f"predict: {words}", stacklevel=5)
+    if output > OUTPUT_LARGE:
+        doubts.append(f"{added} {OUTPUT_LARGE:.0%}: the loss curve starts that much too low")
+    for doubt in doubts:
+        warnings.warn(f"predict: {doubt}", stacklevel=5)

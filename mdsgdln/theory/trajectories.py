@@ -1,6 +1,7 @@
 """Initial strengths of modes, and their trajectories in deep linear networks (MHS App. A.1)."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,62 +18,62 @@ from mdsgdln.training import DivergenceError
 LARGEST = 100.0  # logarithm of a strength
 
 
+class Race(NamedTuple):
+    """Trajectories of all modes of all paths, or of all edges.
+
+    Attributes:
+        strengths: {path: a(t)} or {edge: diagonal of B_e(t)}, shape (modes, T).
+        losses: 𝓛(t), shape (T,).
+    """
+
+    strengths: dict[Any, Float[Array, "_ T"]]
+    losses: Float[Array, " T"]
+
+
 def expected_initial_strength(num_hidden: int, scale: Scalar | Sequence[Scalar]) -> Scalar:
     """Return the expected initial strength of every mode, a₀ = H (σ₁² + σ₂²) / 4.
 
-    It is the mean of ‖(W₁v_α + W₂ᵀu_α)/2‖² over Gaussian weights: the part of them that grows.
+    It is the mean of ‖(W₁v_α + W₂ᵀu_α)/2‖², the part of Gaussian weights that grows.
 
     Args:
         num_hidden: H, neurons of the hidden layer (of the pathway).
         scale: σ of both layers, or (σ₁, σ₂), standard deviations of the initial weights.
     """
     checks.positive_integer("num_hidden", num_hidden)
-    scales: list = list(scale) if checks.is_list(scale) else [scale, scale]
-    if len(scales) != 2:
-        raise ValueError(f"scale: expected σ or (σ₁, σ₂), got {scale!r:.80}")
-    first, second = (checks.non_negative("scale", sigma) for sigma in scales)
+    first, second = checks.scales(scale, ("σ₁", "σ₂"))
     return num_hidden * (first**2 + second**2) / 4
 
 
 def strengths_by_place(
     starts: Numbers | Mapping, num_modes: Mapping[Hashable, int]
 ) -> dict[Hashable, Float[Array, " modes"]]:
-    """Return the start of every mode, {place: (modes,)}, from a number or one for each place."""
+    """Return the start of every mode, {place: (modes,)}, from one number or one per place."""
     given = starts if isinstance(starts, Mapping) else dict.fromkeys(num_modes, starts)
-    if set(given) != set(num_modes):
-        raise ValueError(f"starts: expected one for each of {list(num_modes)}, got {list(given)}")
-    found = {}
+    fit = set(given) == set(num_modes)
+    checks.require(fit, "starts", f"one for each of {list(num_modes)}", list(given))
+    strengths = {}
     for place, number in num_modes.items():
         array = checks.real_array("starts", given[place], f"() or ({number},)")
-        if array.shape not in ((), (number,)):
-            raise ValueError(
-                f"starts: expected a number or ({number},) for {place!r}, got shape {array.shape}"
-            )
+        expected = f"a number or shape ({number},) for {place!r}"
+        checks.require(array.shape in ((), (number,)), "starts", expected, array.shape)
         checks.finite("starts", array)
-        found[place] = jnp.broadcast_to(array, number)
-    return found
+        strengths[place] = jnp.broadcast_to(array, number)
+    return strengths
 
 
-def _columns(singular_values: Numbers, input_variances: Numbers, starts: Numbers):
-    """Return s, d and a₀ as columns (modes, 1) of one common length, checked."""
-    arrays = {
-        "singular_values": singular_values,
-        "input_variances": input_variances,
-        "starts": starts,
-    }
-    arrays = {
-        name: jnp.atleast_1d(checks.finite_array(name, value, np.ndim(value), "(modes,)", True))
-        for name, value in arrays.items()
-    }
-    num_modes = max((len(array) for array in arrays.values() if len(array) != 1), default=1)
-    if any(len(array) == 0 for array in arrays.values()):
-        num_modes = 0
-    for name, array in arrays.items():
-        if array.ndim != 1 or len(array) not in (1, num_modes):
-            raise ValueError(f"{name}: expected shape ({num_modes},), got {array.shape}")
-        if not isinstance(array, jax.core.Tracer) and (array < 0).any():
-            raise ValueError(f"{name}: expected entries of at least 0, got {array.min()}")
-    return (jnp.broadcast_to(array, num_modes)[:, None] for array in arrays.values())
+def _columns(**arguments: Numbers) -> list[Float[Array, "modes 1"]]:
+    arrays = []
+    for name, value in arguments.items():
+        array = checks.finite_array(name, value, np.ndim(value), "(modes,)", may_be_empty=True)
+        checks.require(array.ndim < 2, name, "a number or shape (modes,)", array.shape)
+        if not isinstance(array, jax.core.Tracer):
+            checks.require((array >= 0).all(), name, "entries of at least 0", array)
+        arrays.append(jnp.atleast_1d(array))
+    try:
+        return [array[:, None] for array in jnp.broadcast_arrays(*arrays)]
+    except ValueError as error:
+        numbers = list(map(len, arrays))
+        raise ValueError(f"{', '.join(arguments)}: expected one length, got {numbers}") from error
 
 
 def mode_trajectory(
@@ -86,33 +87,37 @@ def mode_trajectory(
 
     One hidden layer, L = 2: a(t) = (s/d) / (1 − (1 − s/(d a₀)) e^{−2st}) (MHS Eqs. 7 and 18), or
     a(t) = a₀ / (e^{−2st} + a₀ d (1 − e^{−2st})/s), s = 0 included. None, L = 1:
-    a(t) = s/d + (a₀ − s/d) e^{−dt}, and a₀ + s t for d = 0. Deeper networks are integrated.
+    a(t) = s/d + (a₀ − s/d) e^{−dt}, and a₀ + s t for d = 0. L > 2 is integrated numerically.
 
     Args:
-        times: t = learning rate · step, shape (T,); for L > 2 increasing from 0 on.
+        times: t = learning rate · step, shape (T,); for L > 2 increasing, of at least 0.
         singular_values: s_α, shape (modes,) or a number.
         input_variances: d_α, likewise.
-        starts: a₀, likewise; above 0 for L > 2. From 0 a mode moves for L = 1, and not for L = 2.
+        starts: a₀, likewise; above 0 for L > 2. A mode with a₀ = 0 grows for L = 1, not for L = 2.
         depth: L, the number of weight layers.
 
     Raises:
-        ValueError: different numbers of modes, negative entries, no start for L > 2.
+        ValueError: different numbers of modes, negative entries, or a₀ = 0 for L > 2.
     """
     depth = checks.positive_integer("depth", depth)
     times = checks.finite_array("times", times, 1, "(T,)") if depth < 3 else checks.times(times)
-    s, d, start = _columns(singular_values, input_variances, starts)
+    s, d, start = _columns(
+        singular_values=singular_values, input_variances=input_variances, starts=starts
+    )
     row = times[None, :]
     if depth == 1:
-        return start * jnp.exp(-d * row) + s * _filled(d, row)
+        return start * jnp.exp(-d * row) + s * _saturating(d, row)
     if depth == 2:
-        left = jnp.exp(-2 * s * row) + 2 * start * d * _filled(2 * s, row)
+        left = jnp.exp(-2 * s * row) + 2 * start * d * _saturating(2 * s, row)
         return jnp.where(start > 0, start / jnp.where(start > 0, left, 1.0), 0.0)
-    if not isinstance(start, jax.core.Tracer) and (start <= 0).any():
-        raise ValueError(f"starts: expected entries above 0, got {start.min()}")
+    if not isinstance(start, jax.core.Tracer):
+        checks.require((start > 0).all(), "starts", "entries above 0", start)
     return integrate_race(s[:, 0], jnp.diag(d[:, 0]), start[:, 0], times, depth)
 
 
-def _filled(rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]) -> Float[Array, "modes T"]:
+def _saturating(
+    rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]
+) -> Float[Array, "modes T"]:
     """Return (1 − e^{−rt})/r, which is t for r = 0."""
     safe = jnp.where(rate > 0, rate, 1.0)
     return jnp.where(rate > 0, -jnp.expm1(-rate * times) / safe, times)
@@ -126,7 +131,7 @@ def integrate_race(
     depth: int = 2,
 ) -> Float[Array, "modes T"]:
     """Return a(t) of ȧ = L a^{2−2/L} (s − D a), integrated in ln a."""
-    checks.known("starts", (drive, coupling, starts, times))
+    checks.concrete("starts", (drive, coupling, starts, times))
     s, coupled = np.asarray(drive, float), np.asarray(coupling, float)
 
     def velocity(logarithms):
@@ -142,40 +147,40 @@ def integrate(
     times: Float[ArrayLike, " T"],
     tolerance: float = 1e-11,
 ) -> Float[Array, "T n"]:
-    """Return the solution of ẏ = velocity(y), y(0) = start, at times that increase from 0 on.
-
-    Raises:
-        DivergenceError: the solution grows without bound.
-    """
-    asked, index = np.unique(np.asarray(times, float), return_inverse=True)
-    if not len(start) or asked[-1] == 0:
+    """Return the solution of ẏ = velocity(y), y(0) = start, at increasing times of at least 0."""
+    distinct, index = np.unique(np.asarray(times, float), return_inverse=True)
+    if not len(start) or distinct[-1] == 0:
         return jnp.asarray(np.tile(start, (len(index), 1)))
     solved = solve_ivp(
         lambda _, state: velocity(state),
-        (0.0, asked[-1]),
+        (0.0, distinct[-1]),
         start,
         method="DOP853",
-        t_eval=asked,
+        t_eval=distinct,
         rtol=tolerance,
         atol=tolerance,
     )
     if not solved.success or not np.isfinite(solved.y).all():
-        raise DivergenceError("times: the solution grows without bound")
+        raise DivergenceError(
+            "times: expected a bounded solution, got one that grows without bound"
+        )
     return jnp.asarray(solved.y.T[index])
 
 
 def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:
     """Return the loss of a linear map Σ_α a_α u_α v_αᵀ, 𝓛 = ½⟨‖y‖²⟩ − Σ_α (s_α a_α − ½ d_α a_α²).
 
-    Exact where the modes diagonalise Σ^x (``modes.coupling`` is 0).
+    Exact if the modes diagonalise Σ^x (``modes.coupling`` is 0).
+
+    Args:
+        task: inputs and targets.
+        modes: of the task.
+        strengths: a_α(t), shape (modes, T).
     """
     checks.instance("task", task, Task)
     checks.instance("modes", modes, Modes)
     strengths = checks.finite_array("strengths", strengths, 2, "(modes, T)", may_be_empty=True)
-    if len(strengths) != len(modes.singular_values):
-        raise ValueError(
-            f"strengths: expected {len(modes.singular_values)} rows, got {len(strengths)}"
-        )
+    checks.of_shape("strengths", strengths, (len(modes.singular_values), strengths.shape[1]))
     power = jnp.sum(task.targets**2) / (2 * task.num_samples)
     s, d = jnp.asarray(modes.singular_values)[:, None], jnp.asarray(modes.input_variances)[:, None]
     return power - jnp.sum(s * strengths - d * strengths**2 / 2, axis=0)

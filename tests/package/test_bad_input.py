@@ -136,11 +136,11 @@ LOSSES = "squared_error", "cross_entropy", "logistic"
 FORWARD, BASE = ("activations", "apply", "gates"), ("apply", "init", "take", "check")
 UNCHECKED = "traced at every step of training, which checks"
 LEFT_OUT = {  # with the reason
-    "discovery.Found": "made by find, which checks",
+    "discovery.Kinds": "made by find, which checks",
     "discovery.Recording": "made by activity_by_condition, which checks",
     "discovery.Recording.resampled": "for find, which draws",
     "discovery.Recording.halves": "for find, which draws",
-    "discovery.Patterns.held": "for find, which counts",
+    "discovery.Patterns.share_of": "for find, which counts",
     "graphs.Graph": "made by Graph.build, which checks; bare where it is known to be right",
     "losses.check_targets": "for train, which checks the rest",
     **{f"losses.{name}": "called by train, which checks" for name in LOSSES},
@@ -301,7 +301,7 @@ CASES = [
     bad("training.train", "inputs", task=tasks.Task(np.eye(4), np.ones((1, 4)))),
     bad("training.train", "targets", task=OTHER, loss=squared_error),
     bad("training.train", "learning_rate: expected a number", learning_rate=None),
-    bad("training.train", "None.*already built.*0.1", optimiser=optax.adam(0.01)),
+    bad("training.train", "None with an optimiser instance.*0.1", optimiser=optax.adam(0.01)),
     bad("training.train", learning_rate=0.0),
     bad("statistics.effective_dataset", "one per neuron", network=SINGLE),
     bad("theory.path_gradient", "one per neuron", network=SINGLE),

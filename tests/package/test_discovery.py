@@ -8,7 +8,7 @@ from bad_input import refused
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import discovery, gates
-from mdsgdln.discovery.found import in_words
+from mdsgdln.discovery.kinds import in_words
 from mdsgdln_book import plots
 
 mpl.use("Agg")

@@ -1,11 +1,14 @@
 """Networks: forward passes against plain matrix products, initial weights, gates, views."""
 
+import pickle
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
+from mdsgdln import networks, tasks, training
 from mdsgdln.gates import context_gates
 from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, ReLUNetwork, pathways
 from mdsgdln.tasks import Task
@@ -163,3 +166,31 @@ def test_gates_keep_their_places_through_transformations():
     equal(doubled.node_gates["h", 2], 2 * np.arange(5.0))
     part = jax.jit(lambda network, columns: network.take(columns))(network, np.array([3, 1]))
     equal(part.node_gates["h", 2], [3, 1])
+
+
+def test_an_attribute_of_a_network_is_set_once():
+    """Compiled functions would go on with the old value."""
+
+    class Scaled(networks.Network):
+        def __init__(self, factor):
+            self.factor = factor
+
+        def apply(self, weights, inputs):
+            return self.factor * (weights @ inputs)
+
+    network = Scaled(2.0)
+    with pytest.raises(AttributeError, match="factor: expected an attribute that is set once"):
+        network.factor = 3.0
+    close(network.apply(np.ones((1, 2)), np.ones((2, 1))), 4)
+
+
+def test_networks_and_runs_are_pickled():
+    task = tasks.contextual(2, 4)
+    gated = networks.contextual_pathways(task, 2, 1, 10)
+    for network in (networks.ReLUNetwork((6, 5, 21)), networks.LinearNetwork((6, 5, 21)), gated):
+        run = training.train(network, network.init(KEY, 0.1), task, 0.05, 5, observe="outputs")
+        again, same_task, stored = pickle.loads(pickle.dumps((network, task, run)))
+        equal(stored.losses, run.losses)
+        equal(stored.observed, run.observed)
+        losses = training.train(again, network.init(KEY, 0.1), same_task, 0.05, 5).losses
+        equal(losses, run.losses)

@@ -67,8 +67,8 @@ def test_effective_dataset_gives_the_gated_correlations():
     network = networks.pathways(task, gates, 4, np.array([[1, 1, 1], [0, 1, 1]]))
     path = ("input 1", "pathway 1", "output")
     dataset = statistics.effective_dataset(network, task, path)
-    moments, seen = statistics.correlations(dataset), gates[1] * np.asarray(task.inputs)[1:]
-    close(moments.input_output, np.asarray(task.targets) @ seen.T / 6)
-    close(moments.input, seen @ seen.T / 6)
+    gated = gates[1] * np.asarray(task.inputs)[1:]
+    close(dataset.targets @ dataset.inputs.T, np.asarray(task.targets) @ gated.T)
+    close(dataset.inputs @ dataset.inputs.T, gated @ gated.T)
     by_edges = statistics.effective_dataset(network, task, network.graph.path_edges(path))
     equal(by_edges.inputs, dataset.inputs)

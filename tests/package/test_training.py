@@ -103,7 +103,7 @@ def test_optax_optimisers(optimiser, rate):
 def test_only_plain_gradient_descent_has_a_time(options):
     run = train(NETWORK, WEIGHTS, TASK, num_steps=3, **{"learning_rate": 0.05} | options)
     assert run.losses.shape == (3,)
-    with pytest.raises(ValueError, match="times: expected a run of plain gradient descent"):
+    with pytest.raises(ValueError, match="times: expected a run of full-batch gradient descent"):
         run.times  # noqa: B018
 
 
@@ -198,7 +198,9 @@ def test_a_compiled_function_of_a_task_trains_and_theory_says_that_it_needs_numb
         statistics.modes,
         lambda task: theory.predict(network, 0.1, task, 0.1, 3).losses,
     ):
-        with pytest.raises(ValueError, match="task: expected numbers, got what JAX traces"):
+        with pytest.raises(
+            ValueError, match="task: expected concrete numbers, got what JAX traces"
+        ):
             jax.jit(function)(TASK)
 
 

@@ -1,4 +1,4 @@
-"""The kinds of neurons in a recording, and how sure each neuron's is."""
+"""The kinds of neurons in a recording, and the certainty of each neuron's kind."""
 
 import warnings
 from collections.abc import Hashable, Sequence
@@ -11,39 +11,33 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
 from mdsgdln.discovery.clusters import Patterns, checked, distinct, rounded
 from mdsgdln.discovery.recordings import Recording, entries, listed
-from mdsgdln.discovery.repetition import (
-    certainty,
-    clusterings,
-    nearest,
-    number_of_kinds,
-    why_none,
-)
+from mdsgdln.discovery.repetition import certainty, clusterings, nearest, number_of_kinds
 
-SURE = 0.95  # hardly a neuron without a kind is so sure
+SURE = 0.95  # hardly reached by a neuron without a kind
 FEW_CONDITIONS, FEW_NEURONS, FEW_TRIALS = 8, 50, 8
-HARDLY_SILENT = 0.9  # share of entries that are on: more says nothing of silence
+HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Found:
-    """Kinds of neurons that were found; printed, a table; ``plots.kinds`` draws it.
+class Kinds:
+    """Kinds of neurons; printed as a table, drawn by ``plots.kinds``.
 
     Attributes:
-        gates: 0 or 1, shape (K, P), the largest first.
-        gate_of: index of each neuron's gate, the nearest one, shape (neurons,); −1 if never on.
-        sure: share of recordings of resampled trials, or of neurons where there are no trials, in
-            which the neuron has the same gate again, shape (neurons,); NaN if there are no kinds.
-            Take a neuron to be of its kind from 0.95 on.
+        gates: 0 or 1, shape (K, P), in decreasing order of size. Without kinds, the gate of all
+            neurons together.
+        gate_of: index of each neuron's nearest gate, shape (neurons,); −1 if it is never on.
+        sure: share of resamples, of trials or without trials of neurons, in which the neuron has
+            the same gate, shape (neurons,); NaN without kinds. Assign a neuron to a kind from 0.95.
         shares: of the weight, of each gate, shape (K,).
-        agreement: {number of clusters: share of the entries that repetitions agree on}.
+        agreement: {number of clusters: share of the entries on which repetitions agree}.
         silhouette: {number of clusters: mean of 1 − (distance to own gate) / (to the next one)}.
         null: {number of clusters: the silhouette that kinds have to exceed}.
-        halves: agreement of the gates of two halves, of the trials or else of the neurons.
-        reason: why there are no kinds, in words, and ``gates`` is what most neurons do; else empty.
-        caveats: what the recording is too small or too one-sided to tell; warned of, too.
-        activity: as it was given, shape (neurons, P).
+        halves: agreement of the gates of two halves, of trials or without trials of neurons.
+        reason: why there are no kinds, in words; empty if there are kinds.
+        caveats: warnings that the recording is too small or too one-sided.
+        activity: as given, shape (neurons, P).
         neurons: their names as in the ``Recording``, or their indices.
-        conditions: names of the samples as in the ``Recording``; else empty.
+        conditions: names of the samples as in the ``Recording``, or empty.
     """
 
     gates: Int[np.ndarray, "K P"]
@@ -67,7 +61,7 @@ class Found:
 
     @property
     def on_for(self) -> list[str]:
-        """Conditions that each gate is on for, in words: ``["gate 1: all", "gate 2: A, B"]``."""
+        """Conditions in which each gate is on: ``["gate 1: all", "gate 2: A, B"]``."""
         names = self.conditions or range(self.gates.shape[1])
         return [
             f"gate {index}: {in_words(gate, names)}" for index, gate in enumerate(self.gates, 1)
@@ -99,7 +93,7 @@ def in_words(gate: Int[np.ndarray, " P"], names: Sequence[Hashable]) -> str:
     """Return the conditions in which a gate is on, in words.
 
     If labels are tuples and the gate depends on one of their entries alone, the values of this
-    entry say it. Otherwise the conditions are listed, or those that are missing if they are fewer.
+    entry are listed; otherwise the conditions, or the missing ones if they are fewer.
     """
     on = [name for name, entry in zip(names, gate, strict=True) if entry]
     off = [name for name, entry in zip(names, gate, strict=True) if not entry]
@@ -115,89 +109,87 @@ def in_words(gate: Int[np.ndarray, " P"], names: Sequence[Hashable]) -> str:
 def discover(
     activity: Numbers | Recording, weights: Numbers | None = None
 ) -> Int[np.ndarray, "K P"]:
-    """Return the gates of ``find`` alone.
+    """Return the gates of ``find`` alone, a distinct row per kind, shape (K, P).
 
-    A distinct row (K, P) per kind, the largest first; a single one where there are no kinds.
-    Arguments, errors and warnings are those of ``find``.
+    They are in decreasing order of size; without kinds it is a single one. Arguments, errors and
+    warnings are those of ``find``.
     """
-    return _found(activity, weights, resamples=0).gates
+    return _find(activity, weights, resamples=0).gates
 
 
 def find(
     activity: Numbers | Recording, weights: Numbers | None = None, resamples: int = 20
-) -> Found:
-    """Find the kinds of recorded neurons without being told how many there are, or that there are.
+) -> Kinds:
+    """Find the kinds of recorded neurons and their number, if there are any.
 
-    Patterns of on and off are clustered by k-means into K = 2, 3, … groups, whose centres, rounded
-    at ½, are the gates. A gate counts if it holds a twentieth of the weight.
+    Patterns of on and off are clustered by k-means into K = 2, 3, … groups, whose centroids,
+    rounded at ½, are the gates. A gate counts if it has a twentieth of the weight.
 
-    1. *Which numbers repeat?* (Stability of clusters.) Seven clusterings weigh each pattern by half
-       to one and a half. The one most like the others has to agree with them on 99.8 % of the
-       entries.
-    2. *Which of them are kinds?* The silhouette has to exceed that of surrogates without kinds by
-       two standard deviations: Gaussians with the same correlations between samples, cut where they
-       are as often on (the elliptical null of the ePAIRS test). Above 0.8 nothing is compared.
-    3. *How many?* The number that is farthest above its surrogates, or the last of those above 0.8;
-       and then the next ones as long as repetitions agree on 99 % of the entries.
+    1. *Which K repeat?* (Stability of clusters.) Seven clusterings weight each pattern at random by
+       half to one and a half. The one that agrees best with the others has to agree with them on
+       99.8 % of the entries.
+    2. *Which of these are kinds?* The silhouette has to exceed that of surrogates without kinds by
+       two standard deviations: thresholded Gaussians, on as often in every sample and with the same
+       correlations between samples (the elliptical null of the ePAIRS test). Above 0.8 no surrogate
+       is needed.
+    3. *How many?* The K that is farthest above its surrogates, or the last of those above 0.8, and
+       then the next ones as long as repetitions agree on 99 % of the entries.
 
-    Of a trained network, in which silence is zero, give a layer of ``network.activations`` and, as
-    weights of its neurons, their ``importance``.
+    For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
+    weights, the ``importance`` of its neurons.
 
-    The answer depends neither on the order of the neurons nor on random numbers from outside.
+    The result depends neither on the order of the neurons nor on external random numbers.
 
     Args:
-        activity: shape (neurons, P), binary or real, several recordings stacked if there are
-            several; on where above zero. Or what ``activity_by_condition`` returns.
-        weights: importance of each neuron, shape (neurons,), as from ``importance``; if not given,
-            its mean activity above zero, or all alike where activity is binary.
-        resamples: recordings drawn to say how sure a neuron's gate is.
+        activity: shape (neurons, P), binary or real, on where above zero; stack several recordings.
+            Or a ``Recording``, as from ``activity_by_condition``.
+        weights: importance of each neuron, shape (neurons,); by default its mean activity above
+            zero, or equal weights for binary activity.
+        resamples: resampled recordings, from which ``sure`` is computed.
 
     Returns:
-        ``gates``, each neuron's ``gate_of`` and how ``sure`` it is, or the ``reason`` why there are
-        no kinds; printed as a table.
+        ``gates``, each neuron's ``gate_of`` and ``sure``, or the ``reason`` why there are no kinds;
+        printed as a table.
 
     Raises:
-        ValueError: wrong shapes, non-finite entries, negative weights, or no neuron that is ever
-            on and has weight.
+        ValueError: wrong shapes, non-finite entries, negative weights, or no neuron with weight
+            that is ever on.
 
     Warns:
-        UserWarning: what the recording is too small or too one-sided to tell, or a transposed one.
+        UserWarning: the recording is too small or too one-sided, or transposed.
     """
-    return _found(activity, weights, checks.positive_integer("resamples", resamples))
+    return _find(activity, weights, checks.positive_integer("resamples", resamples))
 
 
-def _found(activity: Numbers | Recording, weights: Numbers | None, resamples: int) -> Found:
-    """Find kinds and warn; without resamples, surrogates only where gates repeat."""
+def _find(activity: Numbers | Recording, weights: Numbers | None, resamples: int) -> Kinds:
+    """Find kinds; without resamples, cluster surrogates only where gates repeat."""
     recording = activity if isinstance(activity, Recording) else None
     given = activity.activity if isinstance(activity, Recording) else activity
-    activity, counted = checked(given, weights)
+    activity, weight = checked(given, weights)
     if weights is None and len(np.unique(activity[activity > 0])) > 1:
-        counted = np.maximum(activity, 0).mean(axis=1)
-    patterns = distinct(activity, counted)
-    num_neurons = int(((activity > 0).any(axis=1) & (counted > 0)).sum())
+        weight = np.maximum(activity, 0).mean(axis=1)
+    patterns = distinct(activity, weight)
+    num_neurons = int(((activity > 0).any(axis=1) & (weight > 0)).sum())
     of_each = clusterings(patterns, num_neurons, complete=resamples > 0)
-    number, reason = number_of_kinds(of_each), ""
+    number, reason = number_of_kinds(of_each)
     gates = _common(patterns) if number is None else of_each[number].gates
     sure, halves = np.full(len(activity), np.nan), np.nan
     if resamples:
-        again, halves = certainty(
-            recording, activity, counted, gates, nearest(activity, gates), resamples
-        )
+        gate_of = nearest(activity, gates)
+        again, halves = certainty(recording, activity, weight, gates, gate_of, resamples)
         if number is not None and not again.any():
             number, gates = None, _common(patterns)
-            reason = "no neuron keeps its gate when the recording is drawn again"
+            reason = "no neuron has its gate in any resample"
         sure = sure if number is None else again
-    if number is None:
-        reason = reason or why_none(of_each)
     caveats = _caveats(recording, activity, num_neurons, gates)
     if caveats:
         name = "find" if resamples else "discover"
         warnings.warn(f"{name}: {' '.join(caveats)}", stacklevel=3)
-    return Found(
+    return Kinds(
         gates=gates,
         gate_of=nearest(activity, gates),
         sure=sure,
-        shares=patterns.held(gates),
+        shares=patterns.share_of(gates),
         agreement={number: 1 - each.mismatch for number, each in of_each.items()},
         silhouette={number: each.silhouette for number, each in of_each.items()},
         null={number: each.needed for number, each in of_each.items()},
@@ -211,7 +203,7 @@ def _found(activity: Numbers | Recording, weights: Numbers | None, resamples: in
 
 
 def _common(patterns: Patterns) -> np.ndarray:
-    """Return the gate of all neurons together: what most do, or else the commonest pattern."""
+    """Return the gate of all neurons together, or the commonest pattern if it is empty."""
     common = rounded(patterns.shares[None, :] @ patterns.gates)
     return common if len(common) else patterns.gates[[patterns.shares.argmax()]].astype(int)
 
@@ -219,28 +211,27 @@ def _common(patterns: Patterns) -> np.ndarray:
 def _caveats(
     recording: Recording | None, activity: np.ndarray, neurons: int, gates: np.ndarray
 ) -> tuple[str, ...]:
-    """Return what the recording is too small, or too one-sided, to tell."""
-    conditions, kinds, said = activity.shape[1], len(gates) > 1, []
+    conditions, kinds, caveats = activity.shape[1], len(gates) > 1, []
     trials = recording.fewest_trials if recording else FEW_TRIALS
     if conditions > len(activity):
-        said.append(
+        caveats.append(
             f"More conditions ({conditions}) than neurons ({len(activity)}): neurons are rows and "
-            "conditions are columns; if it is the other way round here, transpose the activity."
+            "conditions are columns; if yours are the other way round, transpose the activity."
         )
     if kinds and (neurons < FEW_NEURONS or conditions <= FEW_CONDITIONS):
-        said.append(
+        caveats.append(
             f"{len(gates)} kinds from {neurons} neurons in {conditions} conditions: with fewer "
             f"than {FEW_NEURONS} neurons, or with {FEW_CONDITIONS} conditions or fewer, kinds are "
             "also found where there are none, and their number is often wrong."
         )
     if kinds and trials < FEW_TRIALS:
-        said.append(
-            f"{trials} trials of a condition: from fewer than {FEW_TRIALS} the same gates may come "
-            "back and yet miss a kind, such as neurons that are on everywhere, or count one twice."
+        caveats.append(
+            f"{trials} trials of a condition: with fewer than {FEW_TRIALS} the gates may repeat "
+            "and yet miss a kind, such as neurons that are on everywhere, or count one twice."
         )
     if not kinds and gates.all() and (activity > 0).mean() > HARDLY_SILENT:
-        said.append(
-            f"One gate, on in all {conditions} conditions: where neurons never fall silent nothing "
-            "tells them apart. Subtract a baseline, or a threshold such as each neuron's mean."
+        caveats.append(
+            f"One gate, on in all {conditions} conditions: neurons that are never silent cannot be "
+            "distinguished. Subtract a baseline, or a threshold such as each neuron's mean."
         )
-    return tuple(said)
+    return tuple(caveats)

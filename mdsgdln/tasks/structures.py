@@ -87,7 +87,8 @@ def _rows(argument: str, given: str | Numbers, num_items: int) -> Float[np.ndarr
 
 def semantic(structure: str | Numbers = "tree", num_items: int = 8) -> Task:
     """Return one-hot items, X = I, with the rows of ``structure`` as targets (MHS Fig. 7)."""
-    return Task(np.eye(num_items), _rows("structure", structure, num_items))
+    rows = _rows("structure", structure, num_items)  # which checks the number of items
+    return Task(np.eye(num_items), rows)
 
 
 def contextual(

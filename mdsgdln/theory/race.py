@@ -92,7 +92,7 @@ def pathway_race(
     )
     for start in by_path.values():
         if not isinstance(start, jax.core.Tracer):
-            checks.require((start > 0).all(), "starts", "numbers above 0", start)
+            checks.require((np.asarray(start) > 0).all(), "starts", "numbers above 0", start)
     drive, coupling = _couplings(network, task, {path: path_modes[path] for path in paths})
     strengths = integrate_race(drive, coupling, jnp.concatenate(list(by_path.values())), times)
     # 𝓛 = ½⟨‖y‖²⟩ − sᵀa + ½ aᵀD a

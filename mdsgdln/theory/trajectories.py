@@ -67,7 +67,7 @@ def _columns(**arguments: Numbers) -> list[Float[Array, "modes 1"]]:
         array = checks.finite_array(name, value, np.ndim(value), "(modes,)", may_be_empty=True)
         checks.require(array.ndim < 2, name, "a number or shape (modes,)", array.shape)
         if not isinstance(array, jax.core.Tracer):
-            checks.require((array >= 0).all(), name, "entries of at least 0", array)
+            checks.require((np.asarray(array) >= 0).all(), name, "entries of at least 0", array)
         arrays.append(jnp.atleast_1d(array))
     try:
         return [array[:, None] for array in jnp.broadcast_arrays(*arrays)]
@@ -111,7 +111,7 @@ def mode_trajectory(
         left = jnp.exp(-2 * s * row) + 2 * start * d * _saturating(2 * s, row)
         return jnp.where(start > 0, start / jnp.where(start > 0, left, 1.0), 0.0)
     if not isinstance(start, jax.core.Tracer):
-        checks.require((start > 0).all(), "starts", "entries above 0", start)
+        checks.require((np.asarray(start) > 0).all(), "starts", "entries above 0", start)
     return integrate_race(s[:, 0], jnp.diag(d[:, 0]), start[:, 0], times, depth)
 
 

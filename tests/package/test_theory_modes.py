@@ -152,13 +152,12 @@ def test_a_mode_without_strength_fades():
     close(theory.mode_trajectory(times, 2.0, 0.0, 0.5, 1)[0], 0.5 + 2 * times)
 
 
-@pytest.mark.parametrize("depth", [2, 3])
-def test_known_starts_are_checked_while_the_rest_is_traced(depth):
+def test_known_starts_are_checked_while_the_rest_is_traced():
     times = np.array([0.0, 1.0])
-    compiled = jax.jit(lambda s: theory.mode_trajectory(times, s, 1.0, np.array([0.1]), depth))
-    close(compiled(2.0), theory.mode_trajectory(times, 2.0, 1.0, 0.1, depth))
+    compiled = jax.jit(lambda s: theory.mode_trajectory(times, s, 1.0, np.array([0.1])))
+    close(compiled(2.0), theory.mode_trajectory(times, 2.0, 1.0, 0.1))
     with pytest.raises(ValueError, match="starts: expected"):
-        jax.jit(lambda s: theory.mode_trajectory(times, s, 1.0, np.array([-0.1]), depth))(2.0)
+        jax.jit(lambda s: theory.mode_trajectory(times, s, 1.0, np.array([-0.1])))(2.0)
 
 
 def test_no_mode_gives_no_trajectory():

@@ -67,7 +67,8 @@ def _columns(**arguments: Numbers) -> list[Float[Array, "modes 1"]]:
         array = checks.finite_array(name, value, np.ndim(value), "(modes,)", may_be_empty=True)
         checks.require(array.ndim < 2, name, "a number or shape (modes,)", array.shape)
         if not isinstance(array, jax.core.Tracer):
-            checks.require((array >= 0).all(), name, "entries of at least 0", array)
+            least = np.min(np.asarray(array), initial=0)  # concrete inside a compiled function, too
+            checks.require(least >= 0, name, "entries of at least 0", array)
         arrays.append(jnp.atleast_1d(array))
     try:
         return [array[:, None] for array in jnp.broadcast_arrays(*arrays)]

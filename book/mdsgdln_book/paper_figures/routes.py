@@ -71,7 +71,7 @@ class RoutingRuns(NamedTuple):
     """The trained routing networks of NRR Fig. 4, and what the reduction says."""
 
     random: list[Strengths]  # ten random starts
-    decoupled_start: Strengths
+    decoupled: Strengths
     reduced: Strengths  # from the decoupled start
     fitted: Strengths  # from σ₀/2.5, as published
     derived: Strengths  # from σ₀/θ*

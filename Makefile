@@ -31,29 +31,49 @@ endif
 export PIP_QUIET = 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: book test figure references tables reproduce bench pages pdf serve lab clean lock
+.PHONY: book test check figure references tables reproduce bench pages pdf serve lab clean lock
 
-# Chapters are executed if something changed that they depend on: book/_ext/execution.py
-# With CHAPTER, its page as it lies in the book; other chapters are not executed.
-book: $(READY)
-	@$(BIN)/python -m _ext.build $(CHAPTER)
+# What has to be executed, is, all at once: book/_ext/execution.py. With CHAPTER, its page as it lies in
+# the book; other chapters are not executed. After a warning all is read again, so that it comes again.
+SPHINX := $(BIN)/sphinx-build --quiet --nitpicky --keep-going
+book: $(READY) conf.py
+	@$(BIN)/python -m _ext.execution $(CHAPTER)
+ifdef CHAPTER
+	@$(SPHINX) -D nb_execution_mode=off -d _build/.doctrees-chapter . $(SITE) $(CHAPTER:%=book/%.md)
+else
+	@$(SPHINX) --fail-on-warning -d _build/.doctrees . $(SITE) || { rm -rf _build/.doctrees; exit 1; }
+endif
+	@echo "Open $(SITE)/$(if $(CHAPTER),book/$(firstword $(CHAPTER)),index).html, or run 'make serve'."
 
-# With CHAPTER="xor start", these references alone are executed again and compared.
-NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=300
+conf.py: $(READY) _config.yml _toc.yml
+	@$(BIN)/jupyter-book config sphinx . > /dev/null
+
+# What was found right before, with all that it depends on as it is now, is left out unless ALL=1. A full
+# run is recorded in tests/verified.json: commit it. With CHAPTER="xor start", their references alone.
+NBVAL := $(BIN)/pytest -q -n auto --dist=loadfile --nbval --nbval-current-env --nbval-cell-timeout=600
 test: $(READY)
 ifndef CHAPTER
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln tests/jobs
-	$(BIN)/pytest -q -n auto --dist=loadgroup
+	$(BIN)/pytest -q -n auto --dist=loadgroup $$($(BIN)/python -m _ext.verified tests)
+	@stale=$$($(BIN)/python -m _ext.verified references); [ -z "$$stale" ] || $(NBVAL) $$stale
+	@$(if $(ALL),$(BIN)/python -m _ext.verified record)
+else
+	$(NBVAL) $(CHAPTER:%=tests/references/%.ipynb)
 endif
-	$(BIN)/pytest -q -n auto --dist=loadfile $(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)
+
+# A chapter is executed; how its reference changes is shown, and its page is built.
+check: $(READY)
+	@$(BIN)/python -m _ext.references $(CHAPTER)
+	@git --no-pager diff -- $(CHAPTER:%=tests/references/%.ipynb)
+	@$(MAKE) --no-print-directory book
 
 # One figure, drawn anew, with its numbers as CSV: make figure NAME=mhs-4, or fig-xor-cells
 figure: $(READY)
 	@$(BIN)/python -m _ext.figures $(NAME)
 
-# All references, or those of CHAPTER="xor start", are written anew.
+# All references, or those of CHAPTER="xor start", as chapters print now.
 references: $(READY)
 	$(BIN)/python -m _ext.references $(CHAPTER)
 
@@ -81,8 +101,10 @@ pages: $(READY) .venv/browser-ready
 	$(BIN)/pytest -q -n auto tests/pages
 
 # The book as one PDF, by the system's Chromium or Chrome.
-pdf: $(READY) .venv/browser-ready
-	$(BIN)/python -m _ext.pdf _build/mdsgdln.pdf
+pdf: $(READY) conf.py
+	@$(BIN)/python -m _ext.execution
+	@$(SPHINX) --fail-on-warning -b singlehtml -d _build/.doctrees . _build/singlehtml
+	@$(BIN)/python -m _ext.pdf _build/singlehtml _build/mdsgdln.pdf
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000
@@ -93,7 +115,7 @@ lab: $(READY)
 	$(BIN)/jupyter lab book
 
 clean:
-	rm -rf _build
+	rm -rf _build conf.py
 
 # All is installed anew when the lock has changed, when the last time was interrupted (the copy of the lock
 # is written at the end), or when the Python beneath has gone. Of two makes at once one waits for the other.

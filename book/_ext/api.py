@@ -1,9 +1,9 @@
 """Sphinx extension for the API page, and links to it from code.
 
 Docstrings may write |x| for an absolute value, or describe an argument as "n.", which reST would
-misread as a substitution and as the first entry of a list. Fields of named tuples, which their
-class describes, are not listed a second time. Signatures call types by the names that
-they have in the package, not by what these stand for.
+misread as a substitution and as the first entry of a list. Signatures call types by the names that
+they have in the package, not by what these stand for. sphinx-codeautolink stops at the sections
+without a title that sphinx-proof makes.
 """
 
 import re
@@ -12,9 +12,11 @@ from sphinx.util.typing import stringify_annotation
 
 from mdsgdln import _checks, graphs
 
+ALIASES = {"Numbers": _checks.Numbers, "Scalar": _checks.Scalar, "Edge": graphs.Edge}
+TYPES = {stringify_annotation(alias, "smart"): name for name, alias in ALIASES.items()}
+TYPES |= {"jaxlib._jax.Array": "Array", "<factory>": "relu"}  # the activation of layers
 LITERAL = re.compile(r"(``.*?``|:math:`.*?`)")
 SYMBOL = re.compile(r"^( +)(\w\.)$")  # as Napoleon has it, below the name
-
 MODULE_MEMBER = re.compile(  # in a link already if "> is before it
     r'(?<!">)<span class="n">(\w+)</span><span class="o">\.</span><span class="n">(\w+)</span>'
 )
@@ -33,44 +35,11 @@ def escape(line: str) -> str:
     return "".join(parts)
 
 
-NAMES = {
-    stringify_annotation(alias, "smart"): name
-    for alias, name in (
-        (_checks.Numbers, "Numbers"),
-        (_checks.Scalar, "Scalar"),
-        (graphs.Edge, "Edge"),
-    )
-}
-
-
-def rename(signature: str) -> str:
-    """A signature with the package's names for types, and functions as defaults by their name.
-
-    >>> rename("(loss: ~jaxtyping.Float[jaxlib._jax.Array, 'T'] = <function loss>)")
-    "(loss: ~jaxtyping.Float[Array, 'T'] = loss)"
-    >>> rename(f"(times: {stringify_annotation(_checks.Numbers, 'smart')} = 0)")
-    '(times: Numbers = 0)'
-    """
-    for text, name in NAMES.items():
-        signature = signature.replace(text, name)
-    signature = re.sub(r"<function ([\w.]+)>", r"\1", signature)
-    signature = signature.replace("<factory>", "relu")  # the activation of layers
-    return re.sub(r"(?<![\w.])~?(?:jax\.)?jaxlib\._jax\.Array", "Array", signature)
-
-
-def process_signature(app, what, name, obj, options, signature, return_annotation):
-    """Rename the types of a signature."""
-    return tuple(part and rename(part) for part in (signature, return_annotation))
-
-
-def process(app, what, name, obj, options, lines: list[str]) -> None:
-    """Escape every line of a docstring in place."""
-    lines[:] = [escape(line) for line in lines]
-
-
-def skip_field(app, what, name, obj, skip: bool, options) -> bool | None:
-    """Leave out what Python says by itself about a named tuple's fields."""
-    return True if (getattr(obj, "__doc__", "") or "").startswith("Alias for field") else None
+def rename(signature: str | None) -> str | None:
+    """A signature with the package's names for types."""
+    for text, name in TYPES.items():
+        signature = signature and signature.replace(text, name)
+    return signature
 
 
 def link_names(html: str, names: set[str]) -> str:
@@ -90,9 +59,18 @@ def link_names(html: str, names: set[str]) -> str:
     return MODULE_MEMBER.sub(linked, html)
 
 
+def process(app, what, name, obj, options, lines: list[str]) -> None:
+    """Escape every line of a docstring in place."""
+    lines[:] = map(escape, lines)
+
+
 def setup(app) -> dict:
     """Register the extension."""
     app.connect("autodoc-process-docstring", process)
-    app.connect("autodoc-process-signature", process_signature)
-    app.connect("autodoc-skip-member", skip_field)
+    app.connect("autodoc-process-signature", lambda *given: tuple(map(rename, given[-2:])))
+    # What Python says by itself about the fields of a named tuple, which its class describes.
+    app.connect(
+        "autodoc-skip-member",
+        lambda app, what, name, obj, *rest: (obj.__doc__ or "").startswith("Alias for") or None,
+    )
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,134 +1,109 @@
-"""Sphinx extension: chapters are executed when something changed that they depend on, all at once.
+"""Chapters are executed when what their outputs depend on has changed; also a Sphinx extension.
 
-MyST-NB executes a chapter when it reads it, one after the other, and keeps the outputs for as long
-as its code stays. Sphinx could read in parallel, but the domain of sphinx-proof cannot be merged.
-So what is about to be read is executed before, one kernel a core, and left in MyST-NB's cache, as
-nbval does (tests/references/conftest.py): in a folder for each state of all else that outputs
-depend on, which is both packages, the tables, what is installed, and the chapter's own claims.
-Prose and captions execute nothing.
+MyST-NB keeps what a chapter printed in jupyter-cache, found by the chapter's cells. The rest that
+outputs depend on names the folder of that cache: both packages without comments and docstrings,
+tables, what is installed, and what decides the chapter's claims. Prose executes nothing.
+
+    python -m _ext.execution [chapter ...]
+
+executes what is missing there, one kernel a core. By itself MyST-NB executes one chapter after the
+other; jupyter-cache's parallel executor takes all cores whatever the memory, a fixed share each.
 """
 
 import ast
+import asyncio
 import hashlib
+import io
 import os
-import threading
+import re
+import sys
+import tokenize
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from functools import cache, partialmethod
+from functools import cache
 from pathlib import Path
+from time import monotonic
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
-from jupyter_cache.cache.main import JupyterCacheBase
-from jupyter_cache.executors.utils import ExecutionResult, single_nb_execution
-from myst_nb.core.execute import cache as execute_module
-from myst_nb.core.read import (
-    create_nb_reader,
-    is_myst_markdown_notebook,
-    read_myst_markdown_notebook,
-)
-from myst_nb.sphinx_ import NbMetadataCollector
-from nbclient.exceptions import DeadKernelError
+from jupyter_cache.readers import get_reader
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode, from_dict
-from sphinx.environment import CONFIG_OK
+from traitlets.config import Config
 
 from _ext.cores import cores
-from _ext.references import ENCRYPTED, code_cells
 from mdsgdln_book.claims import read_claims
 from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT
 
-FAILED: dict[str, ExecutionResult] = {}  # in this build, by page
-
+KEPT = ROOT / "_build/.jupyter_cache"
+HEADER = re.compile(r"---\n(?:(?!---).*\n)*kernelspec:")  # of a page that is a notebook
+TIMEOUT = 600  # seconds a cell may take
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef  # what has a docstring
-PARSING = threading.Lock()  # in two threads at once, Python 3.11 fails to
+# Where a kernel is reached without encryption, it complains.
+ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})
+FAILURES = CellExecutionError, CellTimeoutError, DeadKernelError
+
+
+def content(path: Path) -> bytes:
+    """What counts of a file; of Python its code as it is written, so the same for every Python."""
+    if path.suffix != ".py":
+        return path.read_bytes()
+    text = path.read_text(encoding="utf8")
+    lines = text.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            first, last = node.body[0].lineno - 1, node.body[0].end_lineno
+            lines[first:last] = [""] * (last - first)
+    return "\n".join(line.rstrip() for line in lines if line.strip()).encode()
+
+
+def short_hash(*parts: bytes | str) -> str:
+    """A short name of what these say."""
+    coded = [part.encode() if isinstance(part, str) else part for part in parts]
+    return hashlib.sha256(b"\0".join(coded)).hexdigest()[:16]
 
 
 @cache
 def fingerprint(paths: tuple[Path, ...]) -> str:
-    """A short name of what files hold; of Python, of what runs: comments and docstrings do not."""
-    parts = [content(path) for path in paths]
-    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-
-
-def content(path: Path) -> bytes:
-    """What counts of a file."""
-    if path.suffix != ".py":
-        return path.read_bytes()
-    with PARSING:
-        tree = ast.parse(path.read_bytes())
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            node.body[0] = ast.Pass()
-    return ast.dump(tree).encode()
+    """A short name of what files hold."""
+    return short_hash(*map(content, paths))
 
 
 @cache
-def key(page: str) -> str:
-    """A short name of all that the outputs of a page depend on, but its own cells."""
+def key(chapter: str) -> str:
+    """A short name of all that the outputs of a chapter depend on, but its own cells."""
     code = [*(ROOT / "mdsgdln").rglob("*.py"), *PACKAGE.rglob("*.py"), *RESULTS.glob("*.json*")]
-    chapter = page.rpartition("/")[2]
-    claims = [claim.entry for claim in read_claims().values() if claim.chapter == chapter]
-    text = repr([fingerprint(tuple(sorted([*code, ROOT / "requirements.txt"]))), claims])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    claims = [
+        (claim.id, claim.bound, claim.missed, claim.null is None, claim.rival is None)
+        for claim in read_claims().values()
+        if claim.chapter == chapter
+    ]
+    return short_hash(fingerprint(tuple(sorted([*code, ROOT / "requirements.txt"]))), repr(claims))
 
 
-def find_outdated(app, env, added, changed, removed) -> list[str]:
-    """Pages that were read with another key, or not executed to their end."""
-    read = NbMetadataCollector.get_doc_data(env)
-
-    def is_done(page: str) -> bool:
-        executed = read[page].get("exec_data") or {"succeeded": True}
-        return read[page].get("key") == key(page) and executed["succeeded"]
-
-    return [page for page in env.found_docs if not (page in read and is_done(page))]
+def place(chapter: str) -> Path:
+    """The folder that keeps what a chapter prints."""
+    return KEPT / chapter / key(chapter)
 
 
-def place(page: str, build: Path = ROOT / "_build") -> Path:
-    """The cache in which MyST-NB keeps a page."""
-    return build / ".jupyter_cache" / page / key(page)
+def chapters(book: Path = BOOK) -> dict[str, Path]:
+    """The pages that are notebooks, by name: those whose header names a kernel."""
+    pages = {page.stem: page for page in sorted(book.glob("*.md"))}
+    return {name: page for name, page in pages.items() if HEADER.match(page.read_text("utf8"))}
 
 
-def folder(app, page: str) -> Path:
-    """The cache of a page in this build."""
-    return place(page, Path(app.outdir).parent)
-
-
-def execute_together(app, env, docnames: list[str]) -> None:
-    """Execute what is about to be read; where one chapter is asked for, that one alone."""
-    only = app.config.only_chapter
-    if only and env.config_status == CONFIG_OK:
-        docnames[:] = [name for name in docnames if name == only or name not in env.all_docs]
-    with ThreadPoolExecutor(cores()) as pool:
-        running = {}
-        for page in (page for page in docnames if only in ("", page)):
-            notebook, kept = read(env, page), get_cache(folder(app, page))
-            if notebook is not None and not is_kept(kept, notebook):
-                running[pool.submit(execute, env, page, notebook, kept)] = page
-        try:
-            for number, done in enumerate(as_completed(running), 1):
-                name, seconds = running[done].rpartition("/")[2], done.result()
-                print(f"{name}: {seconds:.0f} s, {number} of {len(running)}", flush=True)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-def search_only_the_whole(app) -> None:
-    """Leave out the search index where a page is built alone and there is none to enter it in."""
-    if app.config.only_chapter and not (Path(app.outdir) / "searchindex.js").exists():
-        app.builder.search = False
-
-
-def read(env, page: str) -> NotebookNode | None:
-    """A page as MyST-NB reads it, if it has code."""
-    path = env.doc2path(page)
-    text = Path(path).read_text(encoding="utf8")
-    if not is_myst_markdown_notebook(text):
-        return None
-    return create_nb_reader(path, env.myst_config, env.mystnb_config, text).read(text)
+def read(path: Path) -> NotebookNode:
+    """A chapter as MyST-NB reads it."""
+    return get_reader({"type": "plugin", "name": "myst_nb_md"})(str(path))
 
 
 def is_kept(kept: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
-    """Whether a cache has the outputs of a page."""
+    """Whether a cache has the outputs of a chapter."""
     try:
         kept.match_cache_notebook(notebook)
     except KeyError:
@@ -136,82 +111,116 @@ def is_kept(kept: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
     return True
 
 
-def execute(env, page: str, notebook: NotebookNode, kept: JupyterCacheAbstract) -> float:
-    """Execute a page, keep it, and return the seconds that it took."""
-    path = Path(env.doc2path(page))
-    options = {"timeout": env.mystnb_config.execution_timeout, "allow_errors": False}
-    try:
-        result = single_nb_execution(notebook, str(path.parent), config=ENCRYPTED, **options)
-    except DeadKernelError as error:
-        result = ExecutionResult(notebook, str(path.parent), 0, error, str(error))
-    if result.err is None:
-        bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": result.time})
-        kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-    else:
-        FAILED[page] = result
-    return result.time
+def execute(path: Path, **options) -> NotebookNode:
+    """Run a chapter in a fresh kernel, in its own folder; its claims are decided strictly."""
+    os.environ[STRICT] = "yes"
+    client = NotebookClient(
+        read(path),
+        timeout=TIMEOUT,
+        kernel_name="python3",
+        coalesce_streams=True,
+        record_timing=False,  # in the metadata by which a cache finds what was executed
+        resources={"metadata": {"path": str(path.parent)}},
+        config=ENCRYPTED,
+        **options,
+    )
+    return asyncio.run(client.async_execute())  # ends its loop in whichever thread it runs
 
 
-def keep(name: str, cells: list[tuple], book: Path = BOOK) -> None:
-    """Keep a chapter that something else has executed to its end.
+def executed(path: Path, anew: bool = False) -> NotebookNode:
+    """A chapter with its outputs: those that are kept, or those of a run, which is kept."""
+    kept = get_cache(place(path.stem))
+    notebook = read(path)
+    if is_kept(kept, notebook) and not anew:
+        return kept.merge_match_into_notebook(notebook)[1]
+    begun = monotonic()
+    notebook = execute(path)
+    keep(path, notebook, monotonic() - begun)
+    return notebook
 
-    Its cells are (source, outputs, seconds); with others than the chapter has, nothing is kept.
+
+def keep(path: Path, notebook: NotebookNode, seconds: float) -> None:
+    """Keep an executed chapter for the pages."""
+    bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds})
+    get_cache(place(path.stem)).cache_notebook_bundle(bundle, overwrite=True)
+
+
+def keep_cells(path: Path, cells: Sequence[tuple[str, list, float]]) -> None:
+    """Keep a chapter that nbval has executed: the source, outputs and seconds of each cell.
+
+    With other cells than the chapter has now, nothing is kept.
     """
-    path = book / f"{name}.md"
-    notebook = read_myst_markdown_notebook(path.read_text(encoding="utf8"), path=path)
-    code = code_cells(notebook)
+    notebook = read(path)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     if [source for source, _, _ in cells] != [cell.source for cell in code]:
         return
     for number, (cell, (_, outputs, _)) in enumerate(zip(code, cells, strict=True), 1):
         cell |= {"execution_count": number, "outputs": [*map(from_dict, outputs)]}
-    hash_code_and_tags()
-    data = {"execution_seconds": sum(seconds for _, _, seconds in cells)}
-    bundle = CacheBundleIn(notebook, str(path), data=data)
-    kept = get_cache(place(f"book/{name}"))
-    kept.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+    keep(path, notebook, sum(seconds for _, _, seconds in cells))
+
+
+def execute_missing(paths: Sequence[Path], anew: bool = False) -> list[str]:
+    """Execute chapters of which nothing is kept, or all; return what went wrong."""
+    kept = {path: get_cache(place(path.stem)) for path in paths}
+    missing = [path for path in paths if anew or not is_kept(kept[path], read(path))]
+    wrong, begun = [], monotonic()
+    with ThreadPoolExecutor(cores()) as pool:
+        running = {pool.submit(executed, path, anew): path.stem for path in missing}
+        try:
+            for number, done in enumerate(as_completed(running), 1):
+                if isinstance(done.exception(), FAILURES):
+                    wrong.append(f"{running[done]}: {done.exception()}")
+                else:
+                    done.result()
+                after = f"{number} of {len(running)} after {monotonic() - begun:.0f} s"
+                print(f"executed {running[done]}, {after}", flush=True)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return wrong
+
+
+# For Sphinx --------------------------------------------------------------------------------------
 
 
 def choose_cache(app, page: str, content: list[str]) -> None:
-    """Let MyST-NB find what has been executed; it executes nothing by itself."""
-    only = app.config.only_chapter
-    known = only in ("", page) or has_outputs(app, page)
-    if not only:  # what was read for one page is read anew with the whole, which minds warnings
-        NbMetadataCollector.set_doc_data(app.env, page, "key", key(page))
-    app.env.mystnb_config = app.env.mystnb_config.copy(
-        execution_cache_path=str(folder(app, page)), execution_mode="cache" if known else "off"
-    )
-
-    def recall(notebook, **options) -> ExecutionResult:
-        notebook.cells = FAILED[page].nb.cells
-        return FAILED[page]
-
-    execute_module.single_nb_execution = recall
+    """Let MyST-NB find what has been executed, also where it shall execute nothing (mode "off")."""
+    kept = place(page.rpartition("/")[2])
+    options = {"execution_cache_path": str(kept)}
+    if kept.exists() and is_kept(get_cache(kept), read(Path(app.env.doc2path(page)))):
+        options["execution_mode"] = "cache"
+    else:
+        options["execution_mode"] = app.config.nb_execution_mode
+    app.env.mystnb_config = app.env.mystnb_config.copy(**options)
+    app.env.metadata[page]["key"] = kept.name
 
 
-def has_outputs(app, page: str) -> bool:
-    """Whether a page has been executed as it stands."""
-    if not folder(app, page).exists() or (notebook := read(app.env, page)) is None:
-        return False
-    return is_kept(get_cache(folder(app, page)), notebook)
-
-
-@cache
-def hash_code_and_tags() -> None:
-    """Of the metadata of a cell, let its tags count for the cache, and not its caption."""
-    base = JupyterCacheBase
-    hashed, merged = base.create_hashed_notebook, base.merge_match_into_notebook
-    base.create_hashed_notebook = partialmethod(hashed, cell_metadata=("tags",))
-    base.merge_match_into_notebook = partialmethod(merged, cell_meta=())
+def find_outdated(app, env, added, changed, removed) -> list[str]:
+    """Pages that were read with another key."""
+    return [
+        page
+        for page in env.found_docs
+        if env.metadata[page].get("key") != key(page.rpartition("/")[2])
+    ]
 
 
 def setup(app) -> dict:
-    """Register the extension; claims of what it executes are decided strictly."""
+    """Register the extension; claims of what is executed are decided strictly."""
     os.environ[STRICT] = "yes"
-    FAILED.clear()
-    hash_code_and_tags()
-    app.add_config_value("only_chapter", "", rebuild="", types=[str])
-    app.connect("builder-inited", search_only_the_whole)
     app.connect("env-get-outdated", find_outdated)
-    app.connect("env-before-read-docs", execute_together)
     app.connect("source-read", choose_cache)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def main(*names: str) -> int:
+    """Execute what is missing of some chapters, or of all; 1 if that went wrong."""
+    pages, known = [page.stem for page in BOOK.glob("*.md")], chapters()
+    if unknown := set(names) - set(pages):
+        sys.exit(f"CHAPTER: expected some of {sorted(pages)}; got {sorted(unknown)}")
+    wrong = execute_missing([known[name] for name in names or known if name in known])
+    print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -68,10 +68,10 @@ def write_alone(name: str, folder: Path) -> list[Path]:
 
 def write_of_chapter(name: str, chapter: Path, folder: Path) -> list[Path]:
     """Execute the chapter of a figure, and write what it shows."""
-    from _ext import references
+    from _ext import execution
 
     print(f"executing {chapter.stem} ...", flush=True)
-    notebook = references.execute(chapter, extra_arguments=["--ext=_ext.figures"])
+    notebook = execution.execute(chapter, extra_arguments=["--ext=_ext.figures"])
     for cell in notebook.cells:
         found = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
         for output in cell.get("outputs", []):

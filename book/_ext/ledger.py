@@ -98,8 +98,8 @@ def kind_of(claim: Claim, value: dict | None) -> str:
 
 
 def check(app, env) -> None:
-    """Every claim has a value, and every value a claim; not where one page alone is built."""
-    if not env.config.only_chapter:
+    """Every claim has a value, and every value a claim; not where one chapter alone is executed."""
+    if env.config.nb_execution_mode != "off":
         for problem in pick_values(read_claims(), recorded_values(env))[1]:
             logger.warning("%s", problem, location=LEDGER)
 

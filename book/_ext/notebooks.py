@@ -19,7 +19,7 @@ import nbformat
 
 import mdsgdln
 import mdsgdln_book
-from _ext.references import chapters, numbered
+from _ext.execution import chapters
 from mdsgdln_book.places import BOOK, ROOT, git
 
 FOLDED = {"hide-input", "remove-input", "remove-cell"}  # code that a page hides
@@ -31,32 +31,7 @@ import importlib.util
 if importlib.util.find_spec("mdsgdln_book") is None:
     %pip install --quiet {}"""
 BESIDE = "\n# Both files lie beside this notebook on the book's site; save them in its folder."
-
-# MyST as plain Markdown, which Jupyter, Binder and Colab show without further parts.
-FORMULA = re.compile(r"^(`{3,})\{math\}\n(?::label: (\S+)\n)?(.*?)\n\1$", re.M | re.S)
-BLOCK = re.compile(
-    r"^ *(`{3,}|:{3,})\{([\w:-]+)\} *([^\n]*)\n((?: *:[\w-]+:[^\n]*\n)*)(.*?)^ *\1 *$", re.M | re.S
-)
-TARGET = re.compile(r"^\([\w-]+\)=\n", re.M)
-LABELLED = re.compile(r"\$\$ *\(([\w-]+)\) *$", re.M)
-ROLE = re.compile(r"\{([a-z:]+)\}`([^`<]*?)(?: *<[^`>]+>)?`")
-LINK = re.compile(r"\[([^\]]*)\]\((\w*)(?:\.md)?(?:#([\w-]+))?\)")
-
-
-def plain(text: str, siblings: frozenset[str] = frozenset()) -> str:
-    """MyST as plain Markdown, with links to the notebooks of other chapters.
-
-    >>> plain("see {eq}`flow`, {term}`modes <mode>` and {cite:t}`saxe2014`")
-    'see (flow), modes and saxe2014'
-    >>> plain("$$ a = b $$ (flow)")
-    '$$ a = b \\\\tag{flow}$$'
-    """
-    text = FORMULA.sub(formula, TARGET.sub("", text))
-    while BLOCK.search(text):
-        text = BLOCK.sub(block, text)
-    text = LABELLED.sub(lambda found: rf"\tag{{{found[1]}}}$$", text)
-    text = ROLE.sub(role, text)
-    return LINK.sub(lambda found: link(*found.groups(default=""), siblings), text)
+CHAPTERS = frozenset(chapters())
 
 
 def formula(found: re.Match) -> str:
@@ -66,33 +41,52 @@ def formula(found: re.Match) -> str:
     return f"$$\n\\begin{{aligned}}\n{lines}\n\\end{{aligned}}{tag}\n$$"
 
 
-def block(found: re.Match) -> str:
-    """What a directive holds, under the name that it has."""
-    _, name, argument, options, content = found.groups()
-    if name == "solution":
-        return f"<details>\n<summary>Solution</summary>\n\n{content}\n</details>"
-    if name.startswith("solution"):  # cells are between its start and its end
-        return "**Solution.**" if name == "solution-start" else ""
-    label = re.search(r":(?:label|name): *(\S+)", options)
-    if name in ("interactive", "figure"):
-        content = f"*See the page.* {content}"
-        argument = ""
-    title = argument or (label and label[1]) or name.removeprefix("prf:").capitalize()
-    return f"**{title}.**\n\n{content}"
-
-
-def role(found: re.Match) -> str:
-    """What a role shows."""
-    if found[1] in ("measured", "null"):
-        return "(value on the page)"
-    shown = {"eq": f"({found[2]})", "claim": ""}
-    return shown.get(found[1], found[2])
-
-
-def link(text: str, name: str, place: str, siblings: frozenset[str]) -> str:
+def link(found: re.Match) -> str:
     """A link between chapters, as one between notebooks; other places of the book by their name."""
+    text, name, place = found.groups(default="")
     text = text or (name or place).replace("_", " ")
-    return f"[{text}]({name}.ipynb)" if name in siblings else text
+    return f"[{text}]({name}.ipynb)" if name in CHAPTERS else text
+
+
+# MyST, and what Jupyter, Binder and Colab show without further parts; in this order.
+FENCE, OPTIONS, CONTENT = r"^ *(`{3,}|:{3,})", r"((?: *:[\w-]+:.*\n)*)", r"((?:.*\n)*?) *\1 *$"
+MARKDOWN = [
+    (r"^\([\w-]+\)=\n", ""),
+    (rf"{FENCE}\{{math\}}\n(?: *:label: (\S+)\n)?{CONTENT}", formula),
+    (rf"{FENCE}\{{solution-start\}}.*\n{CONTENT}", "**Solution.**"),
+    (rf"{FENCE}\{{solution-end\}}.*\n{CONTENT}", ""),
+    (
+        rf"{FENCE}\{{solution\}}.*\n{OPTIONS}{CONTENT}",
+        r"<details>\n<summary>Solution</summary>\n\n\3\n</details>",
+    ),
+    (rf"{FENCE}\{{(?:interactive|figure)\}}.*\n{OPTIONS}{CONTENT}", r"*See the page.* \3"),
+    (rf"{FENCE}\{{[\w:-]+\}} +(\S.*)\n{OPTIONS}{CONTENT}", r"**\2.**\n\n\4"),
+    (
+        rf"{FENCE}\{{(?:prf:)?([\w-]+)\}} *\n{OPTIONS}{CONTENT}",
+        lambda found: f"**{found[2].capitalize()}.**\n\n{found[4]}",
+    ),
+    (r"\$\$ *\(([\w-]+)\) *$", r"\\tag{\1}$$"),
+    (r"\{(?:measured|null)\}`[^`]*`", "(value on the page)"),
+    (r"\{claim\}`[^`]*`", ""),
+    (r"\{eq\}`([^`<]*?)`", r"(\1)"),
+    (r"\{[a-z:]+\}`([^`<]*?)(?: *<[^`>]+>)?`", r"\1"),
+    (r"\[([^\]]*)\]\((\w*)(?:\.md)?(?:#([\w-]+))?\)", link),
+]
+
+
+def plain(text: str) -> str:
+    """MyST as plain Markdown, with links to the notebooks of other chapters.
+
+    >>> plain("see {eq}`flow`, {term}`modes <mode>` and {cite:t}`saxe2014`")
+    'see (flow), modes and saxe2014'
+    >>> plain("$$ a = b $$ (flow)")
+    '$$ a = b \\\\tag{flow}$$'
+    """
+    for pattern, shown in MARKDOWN:
+        changes = 1
+        while changes:  # directives lie in each other
+            text, changes = re.subn(pattern, shown, text, flags=re.M)
+    return text
 
 
 def repository() -> str:
@@ -112,20 +106,22 @@ def to_notebook(path: Path) -> nbformat.NotebookNode:
     """The chapter, not executed, behind a cell that installs what it needs."""
     given = " ".join(f'"{each}"' for each in requirements())
     install = INSTALL.format("" if repository() else BESIDE, given)
+    notebook = jupytext.read(path)
     cells = [nbformat.v4.new_code_cell(install)]
-    siblings = frozenset(chapters(path.parent))
-    for cell in jupytext.read(path).cells:
-        if cell.cell_type == "markdown":
-            cells.append(nbformat.v4.new_markdown_cell(plain(cell.source, siblings)))
-            continue
-        hidden = FOLDED & set(cell.metadata.get("tags", []))
-        metadata = {"jupyter": {"source_hidden": True}} if hidden else {}
-        cells.append(nbformat.v4.new_code_cell(cell.source, metadata=metadata))
+    for cell in notebook.cells:
         figure = cell.metadata.get("mystnb", {}).get("figure", {})
+        hidden = FOLDED & set(cell.metadata.get("tags", []))
+        cell.metadata = {"jupyter": {"source_hidden": True}} if hidden else {}
+        if cell.cell_type == "markdown":
+            cell.source = plain(cell.source)
+        cells.append(cell)
         if caption := " ".join(figure.get("caption", "").split()):
-            text = f"**{figure.get('name', 'Figure')}.** {plain(caption, siblings)}"
+            text = f"**{figure.get('name', 'Figure')}.** {plain(caption)}"
             cells.append(nbformat.v4.new_markdown_cell(text))
-    return numbered(cells)
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
+    kernel = {"kernelspec": notebook.metadata.kernelspec}
+    return nbformat.v4.new_notebook(cells=cells, metadata=kernel)
 
 
 def write_notebooks(folder: Path) -> None:
@@ -148,35 +144,34 @@ def write_wheels(folder: Path) -> None:
         subprocess.run(build, cwd=project, check=True, capture_output=True)
 
 
+def button(text: str, url: str, tooltip: str, icon: str, **more) -> dict:
+    """A button of the theme that leads somewhere."""
+    return {"type": "link", "url": url, "text": text, "tooltip": tooltip, "icon": icon, **more}
+
+
 def remote_buttons(address: str, name: str) -> list[dict]:
     """Buttons that open a chapter's notebook on other machines."""
     project = urlsplit(address).path.strip("/")
     binder = f"https://mybinder.org/v2/gh/{project}/notebooks?labpath={name}.ipynb"
     colab = f"https://colab.research.google.com/github/{project}/blob/notebooks/{name}.ipynb"
-    places = (("Binder", binder, "fas fa-rocket"), ("Colab", colab, "fas fa-play"))
     return [
-        {"type": "link", "url": url, "text": place, "tooltip": f"Run on {place}", "icon": icon}
-        for place, url, icon in places
+        button("Binder", binder, "Run on Binder", "fas fa-rocket"),
+        button("Colab", colab, "Run on Colab", "fas fa-play"),
     ]
 
 
 def add_buttons(app, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Offer the notebook of a chapter beside its source, and to run it if that is possible."""
+    """Offer the notebook of a chapter beside its source, and to run it if that is possible.
+
+    The theme's own buttons would lead to the source, which is no notebook elsewhere.
+    """
     name = pagename.rpartition("/")[2]
     if "kernelspec" not in app.env.metadata.get(pagename, {}) or app.builder.name != "html":
         return
-    groups = {button.get("label"): button for button in context["header_buttons"]}
-    groups["download-buttons"]["buttons"].insert(
-        0,
-        {
-            "type": "link",
-            "url": context["pathto"](f"notebooks/{name}.ipynb", 1),
-            "text": ".ipynb",
-            "tooltip": "Download notebook",
-            "icon": "fas fa-download",
-            "label": "download-notebook-button",
-        },
-    )
+    groups = {group.get("label"): group for group in context["header_buttons"]}
+    place, label = context["pathto"](f"notebooks/{name}.ipynb", 1), "download-notebook-button"
+    notebook = button(".ipynb", place, "Download notebook", "fas fa-download", label=label)
+    groups["download-buttons"]["buttons"].insert(0, notebook)
     if repository():
         run = {"type": "group", "tooltip": "Run this page", "icon": "fas fa-rocket"}
         run |= {"label": "launch-buttons", "buttons": remote_buttons(repository(), name)}
@@ -185,7 +180,8 @@ def add_buttons(app, pagename: str, templatename: str, context: dict, doctree) -
 
 def ship_notebooks(app, exception) -> None:
     """Put the notebooks and the packages that they need into the built site."""
-    if exception is None and app.builder.name == "html":
+    alone = app.config.nb_execution_mode == "off"  # one chapter is built
+    if exception is None and app.builder.name == "html" and not alone:
         folder = Path(app.outdir) / "notebooks"
         write_notebooks(folder)
         write_wheels(folder)

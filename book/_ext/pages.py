@@ -1,40 +1,33 @@
 """Sphinx extension: built pages, repaired for readers who use no mouse, no eyes or a small screen.
 
-Themes leave things behind that a page checker finds: the same id twice, names that do not say what
-is seen, lists that are none. `repair` mends them in the HTML, gives every figure its size,
-and changes nothing when it is run again.
+Themes leave things behind that a page checker finds. `repair` mends them in the HTML, gives every
+figure its size, and changes nothing when it is run again.
 """
 
 import re
-from html import escape
 from pathlib import Path
 
 from bs4 import BeautifulSoup
-from docutils import nodes
 
 from _ext.api import link_names
 
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SIDE = re.compile(r'\b(?:width|height)="([\d.]+)pt"')
-# Pages of earlier versions that another one has taken in, whose addresses lead there.
-TAKEN_IN = {
-    "alignment": "deep_linear",
-    "assumptions": "as_people_train",
-    "formulas": "notation",
-    "initialisation": "routing",
-    "neurons": "finding_gates",
-    "noise": "as_people_train",
-    "other_theories": "no_fit",
-    "relu_curve": "no_fit",
-    "scaling": "status",
-    "sliding_gates": "exact_reln",
+# Attributes that elements get; None takes one away.
+REPAIRS: dict[str, dict[str, str | None]] = {
+    # Sphinx-togglebutton and MyST-NB: a name that is not what is written there.
+    "summary:not(:empty)": {"aria-label": None},
+    # The theme: the side bar with title and contents is no place that one can jump to.
+    "div.bd-sidebar-primary": {"role": "complementary", "aria-label": "Book"},
+    # Docutils: roles that do not fit a list of references.
+    ".citation, .citation-list": {"role": None},
+    # The theme: a notebook is to be saved, and its text not to be shown.
+    "a[href$='.ipynb']:not([href*='://'])": {"download": "", "target": None},
 }
-LEADING = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>This page has moved</title>
-<meta http-equiv="Refresh" content="0; url={0}.html"><link rel="canonical" href="{0}.html"></head>
-<body><p>This page is now part of <a href="{0}.html">another one</a>.</p></body></html>
-"""
+# The theme, in a script: another such name.
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
+# The theme: its style sheet shows all icons, and this script is ten times as large.
+LEFT_OUT = "script[src*=fontawesome]"
 
 
 def repair(root: Path, names: set[str]) -> None:
@@ -66,21 +59,21 @@ def size(svg: str) -> list[str]:
 def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
     """The page, mended; sizes in pixels of the figures by the names of their files."""
     page = BeautifulSoup(html, "html.parser")
+    for selector, attributes in REPAIRS.items():
+        for node in page.select(selector):
+            node.attrs |= attributes
+            node.attrs = {name: text for name, text in node.attrs.items() if text is not None}
+    for script in page.select(LEFT_OUT):
+        script.decompose()
     unique_ids(page)
-    names_as_seen(page)
-    landmarks(page)
-    bibliography(page)
     table_heads(page)
-    notebook_links(page)
-    icons(page)
     figures(page, sizes)
     gallery(page)
-    pictures(page)
     return SEARCH_NAME.sub(r"\1", str(page))
 
 
 def unique_ids(page: BeautifulSoup) -> None:
-    """Number ids that come again: theorems and exercises are all called "proof-content"."""
+    """Number ids that come again: sphinx-proof and sphinx-exercise call all "proof-content"."""
     seen: set[str] = set()
     for node in page.find_all(id=True):
         name, number = node["id"], 2
@@ -88,25 +81,6 @@ def unique_ids(page: BeautifulSoup) -> None:
             node["id"] = f"{name}-{number}"
             number += 1
         seen.add(node["id"])
-
-
-def names_as_seen(page: BeautifulSoup) -> None:
-    """Let what unfolds be called what is written on it."""
-    for summary in page.find_all("summary"):
-        if summary.get_text(strip=True):
-            del summary["aria-label"]
-
-
-def landmarks(page: BeautifulSoup) -> None:
-    """Make the side bar with title and contents a place that one can jump to."""
-    for bar in page.find_all("div", class_="bd-sidebar-primary"):
-        bar["role"], bar["aria-label"] = "complementary", "Book"
-
-
-def bibliography(page: BeautifulSoup) -> None:
-    """Take roles away that do not fit a list of references."""
-    for node in page.find_all(class_=["citation", "citation-list"]):
-        del node["role"]
 
 
 def table_heads(page: BeautifulSoup) -> None:
@@ -129,23 +103,16 @@ def table_heads(page: BeautifulSoup) -> None:
             head.insert_before(caption)
 
 
-def notebook_links(page: BeautifulSoup) -> None:
-    """Save a notebook; do not show its text."""
-    for link in page.select("a[href$='.ipynb']"):
-        if "://" not in link["href"]:
-            link["download"] = ""
-            del link["target"]
-
-
 def figures(page: BeautifulSoup, sizes: dict[str, list[str]]) -> None:
-    """Reserve the room that a computed figure takes.
+    """Reserve the room that a computed figure takes; fetch all but the first when they come near.
 
-    The style sheet keeps its text readable on a phone.
+    The style sheet keeps their text readable on a phone.
     """
     for image in page.select("div.cell_output img[src$='.svg']"):
         width, height = sizes[image["src"].rsplit("/")[-1]]
-        image["width"], image["height"] = width, height
-        image["style"] = f"--drawn-width: {width}px"
+        image.attrs |= {"width": width, "height": height, "style": f"--drawn-width: {width}px"}
+    for image in page.select("article img")[1:]:
+        image["loading"] = "lazy"
 
 
 def gallery(page: BeautifulSoup) -> None:
@@ -159,67 +126,29 @@ def gallery(page: BeautifulSoup) -> None:
         link.insert(0, page.new_tag("img", attrs={**shown, "alt": words, "loading": "lazy"}))
 
 
-def pictures(page: BeautifulSoup) -> None:
-    """Fetch the first picture of a text at once, and the others when they come near."""
-    for image in page.select("article img")[1:]:
-        image["loading"] = "lazy"
-
-
-def icons(page: BeautifulSoup) -> None:
-    """Show icons by the font of the style sheet alone: the script is ten times as large."""
-    for script in page.select("script[src*=fontawesome]"):
-        after = script.next_sibling
-        if isinstance(after, str) and not after.strip():
-            after.extract()  # else two blanks meet, which are one later
-        script.decompose()
-
-
 def repair_site(app, exception) -> None:
     """Mend the site that was built."""
     if exception is None:
-        lead_on(Path(app.outdir) / "book")
         root, names = Path(app.outdir), set(app.env.get_domain("py").objects)
         repair(root, names if (root / "book/api.html").exists() else set())
+
+
+def settle(app, config) -> None:
+    """Leave old addresses alone where one chapter is built: they lead to pages not yet there."""
+    if config.nb_execution_mode == "off":
+        config.rediraffe_redirects = {}
 
 
 def use_html_handlers(app) -> None:
     """Let a page of all pages be written as these are; some extensions have other handlers."""
     app.registry.translation_handlers.pop("singlehtml", None)
-
-
-def lead_on(folder: Path) -> None:
-    """Let the addresses of pages that are no more lead to those that took them in."""
-    for old, new in TAKEN_IN.items():
-        if (folder / f"{new}.html").exists():
-            (folder / f"{old}.html").write_text(LEADING.format(new), encoding="utf8")
-
-
-def line(title: str, book: str, author: str, year: str) -> str:
-    """How a page is cited, as HTML.
-
-    >>> line("Routing", "A book", "We", "2026")
-    'Cite this page: We, “Routing”, <em>A book</em>, 2026<span class="page-address"></span>.'
-    """
-    author, title, book = (escape(text) for text in (author, title, book))
-    named = f"“{title}”, <em>{book}</em>" if title else f"<em>{book}</em>"
-    return f'Cite this page: {author}, {named}, {year}<span class="page-address"></span>.'
-
-
-def add_line(app, pagename: str, templatename: str, context: dict, doctree) -> None:
-    """Add the line to the footer of every page that has a text of its own."""
-    if doctree is None:
-        return
-    heading = next(doctree.findall(nodes.title), None)
-    title = "" if heading is None else heading.astext()
-    config = app.config
-    text = line(title, config.html_title, config.author, config.copyright)
-    context["theme_extra_footer"] = f'<p class="cite-page">{text}</p>'
+    app.set_html_assets_policy("always" if app.builder.name == "singlehtml" else "per_page")
 
 
 def setup(app) -> dict:
     """Register the extension."""
+    app.connect("config-inited", settle)
     app.connect("builder-inited", use_html_handlers)
-    app.connect("html-page-context", add_line)
     # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
     app.connect("build-finished", repair_site, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

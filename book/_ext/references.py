@@ -1,35 +1,23 @@
 """The references: every chapter's code cells with the text they printed.
 
-`python -m _ext.references [chapter ...]` executes chapters and writes
-`tests/references/<chapter>.ipynb`, which nbval executes again and compares. Kept is what can be
-compared, and nothing else: no pictures, no HTML, no warnings, no metadata that differ every time.
+`python -m _ext.references [chapter ...]` writes `tests/references/<chapter>.ipynb`, which nbval
+executes again and compares. Kept is what can be compared, and nothing else: no pictures, no HTML,
+no warnings, no metadata that differ every time. What was executed for the pages is not executed
+again.
 """
 
-import os
-import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-import jupytext
 import nbformat
-from nbclient import NotebookClient
-from traitlets.config import Config
 
-from mdsgdln_book.places import BOOK, ROOT, STRICT
+from _ext.execution import chapters, execute_missing, executed, read
+from _ext.verified import REFERENCES, recorded, stamp_of
+from mdsgdln_book.places import BOOK
 
-REFERENCES = ROOT / "tests" / "references"
-TIMEOUT = 300  # seconds a cell may take
-# Where a kernel is reached without encryption, it complains.
-ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})
 COMPARED = ("text/plain", "text/markdown", "text/latex")
-HEADER = re.compile(r"---\n(?:(?!---).*\n)*kernelspec:")  # of a page that is a notebook
 RECORD = "application/papermill.record/text/plain"
-
-
-def chapters(book: Path = BOOK) -> dict[str, Path]:
-    """The pages that are notebooks, by name: those whose header names a kernel."""
-    pages = {page.stem: page for page in sorted(book.glob("*.md"))}
-    return {name: page for name, page in pages.items() if HEADER.match(page.read_text("utf8"))}
 
 
 def code_cells(notebook) -> list:
@@ -74,27 +62,15 @@ def numbered(cells: list):
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
-def execute(source: Path, **options):
-    """Run a chapter in a fresh kernel, in its own folder; its claims are decided strictly."""
-    os.environ[STRICT] = "yes"
-    notebook = jupytext.read(source)
-    client = NotebookClient(
-        notebook,
-        timeout=TIMEOUT,
-        kernel_name="python3",
-        coalesce_streams=True,
-        resources={"metadata": {"path": str(source.parent)}},
-        config=ENCRYPTED,
-        **options,
-    )
-    return client.execute()
-
-
-def regenerate(name: str, book: Path = BOOK, folder: Path = REFERENCES) -> Path:
-    """Execute one chapter and write its reference."""
-    target = folder / f"{name}.ipynb"
+def regenerate(source: Path, folder: Path = REFERENCES) -> Path:
+    """Write the reference of a chapter, executed if it is not yet."""
+    target = folder / f"{source.stem}.ipynb"
     folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(scrub(execute(book / f"{name}.md")), target)
+    reference = scrub(executed(source))
+    stamp = stamp_of(source.stem, reference)
+    if recorded().get(source.stem) != stamp:  # by the last full run: this file stays as it is
+        reference.metadata["verified"] = stamp
+    nbformat.write(reference, target)
     return target
 
 
@@ -109,7 +85,7 @@ def drift(book: Path = BOOK, folder: Path = REFERENCES) -> list[str]:
     found = [f"{name}: chapter without a reference" for name in sources if name not in references]
     found += [f"{name}: reference without a chapter" for name in references if name not in sources]
     for name in sources.keys() & references.keys():
-        ours = code_cells(jupytext.read(sources[name]))
+        ours = code_cells(read(sources[name]))
         theirs = code_cells(nbformat.read(references[name], as_version=4))
         if [*map(compared, ours)] != [*map(compared, theirs)]:
             found.append(f"{name}: code or tags differ")
@@ -118,15 +94,23 @@ def drift(book: Path = BOOK, folder: Path = REFERENCES) -> list[str]:
     return found
 
 
-def main(names: list[str]) -> None:
-    """Regenerate the references of the named chapters, or of all."""
+def write(sources: Sequence[Path]) -> list[str]:
+    """Write the references of chapters, executed where they are not yet; return what went wrong."""
+    failed = execute_missing(sources)
+    for source in [] if failed else sources:
+        regenerate(source)
+    return failed
+
+
+def main(*names: str) -> int:
+    """Write the references of the named chapters, or of all; 1 if something is wrong."""
     known = chapters()
-    for name in names or known:
-        if name not in known:
-            sys.exit(f"chapter: expected one of {sorted(known)}, got {name!r}")
-        print(f"{name} ...", flush=True)
-        regenerate(name)
+    if unknown := set(names) - set(known):
+        sys.exit(f"CHAPTER: expected some of {sorted(known)}, got {sorted(unknown)}")
+    wrong = write([known[name] for name in names or known])
+    print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
+    return bool(wrong)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))

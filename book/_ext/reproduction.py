@@ -22,8 +22,8 @@ import jax
 from tqdm import tqdm
 
 from _ext.cores import cores
-from _ext.execution import fingerprint
-from _ext.references import REFERENCES, chapters
+from _ext.execution import chapters, fingerprint
+from _ext.verified import REFERENCES
 from mdsgdln_book import sweeps, tables
 from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT
 

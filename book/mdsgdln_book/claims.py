@@ -281,7 +281,7 @@ class Claims:
             because = "outside its bound"
             print(f"{id}: {rounded_text(value, digits)} is outside its bound, {bound.text}")
         measured = judge(self._claims[id], value, digits, because, null=null, rival=rival)
-        # Compared by nbval: the text only, no metadata.
+        # Compared with the reference: the text only, no metadata.
         display(
             {RECORD_PREFIX + "text/plain": measured.text},
             raw=True,

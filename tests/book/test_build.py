@@ -1,12 +1,11 @@
-"""Builds of small books: chapters are executed together and once."""
+"""Chapters of a small book: executed once, shown by Sphinx, executed again when they changed."""
 
-import os
 import subprocess
 import sys
 
 import pytest
 
-from _ext import build as build_command, execution
+from _ext import execution, references
 
 HEADER = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -16,97 +15,105 @@ kernelspec: {name: python3, display_name: Python 3, language: python}
 CHAPTER = """# {name}
 
 ```{{code-cell}}
----
-mystnb: {{figure: {{caption: Some words.}}}}
----
-from pathlib import Path
-import time
 with open("{name}.begun", "a") as file:
-    print(time.time(), file=file)
+    print("begun", file=file)
 {code}
 print("printed", "by {name}")
 ```
 """
 CONF = """
+from pathlib import Path
+from _ext import execution
+execution.KEPT = Path("kept").resolve()
 extensions = ["myst_nb", "_ext.execution"]
-exclude_patterns = ["_build"]
-nb_execution_mode = "cache"
+exclude_patterns = ["_build", "kept"]
 nb_execution_show_tb = True
-nb_execution_timeout = 20
-"""
-# What fails until it is mended, and then waits until the other has begun a second time.
-FAILS = """if not Path("mended").exists():
-    {fails}
-while len(Path("{other}.begun").read_text().split()) < 2:
-    time.sleep(0.1)
 """
 FAILING = {
-    "two": ("three", "raise RuntimeError('said aloud')", "said aloud"),
-    "three": ("two", "time.sleep(600)", "timed out"),
-    "four": ("four", "import os; os._exit(1)", "died"),
+    "two": ("raise RuntimeError('said aloud')", "said aloud"),
+    "three": ("import time; time.sleep(600)", "timed out"),
+    "four": ("import os; os._exit(1)", "died"),
 }
-NAMES = ("one", "two", "three", "four", "five")
-
-
-def write(project, name, code=""):
-    (project / f"{name}.md").write_text(HEADER + CHAPTER.format(name=name, code=code))
+NAMES = ("one", *FAILING, "five")
 
 
 @pytest.fixture
-def project(tmp_path):
+def book(tmp_path, monkeypatch):
     """A book of five chapters, of which three fail."""
+    monkeypatch.setattr(execution, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(execution, "TIMEOUT", 5)
     (tmp_path / "conf.py").write_text(CONF)
     (tmp_path / "index.md").write_text("# Index\n\n```{toctree}\n" + "\n".join(NAMES) + "\n```\n")
     for name in NAMES:
-        other, fails, _ = FAILING.get(name, ("", "", ""))
-        write(tmp_path, name, FAILS.format(other=other, fails=fails) if fails else "")
+        code, _ = FAILING.get(name, ("", ""))
+        (tmp_path / f"{name}.md").write_text(HEADER + CHAPTER.format(name=name, code=code))
     return tmp_path
 
 
-def build(project, only=""):
-    """Build by plain Sphinx, all pages or one; return the exit code and the messages."""
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-D", f"only_chapter={only}"]
-    command += [".", "_build/html", *([f"{only}.md"] if only else [])]
-    two = os.environ | {"CORES": "2"}  # on one core, too: two chapters wait for each other
-    done = subprocess.run(command, cwd=project, env=two, capture_output=True, text=True)
+def build(book, mode="cache"):
+    """Build by plain Sphinx; return the exit code and the messages."""
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", ".", "_build/html"]
+    command += ["-D", f"nb_execution_mode={mode}"]
+    done = subprocess.run(command, cwd=book, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
-def begun(project):
+def begun(book):
     """How often each chapter was executed."""
-    counts = (project / f"{name}.begun" for name in NAMES)
+    counts = (book / f"{name}.begun" for name in NAMES)
     return [len(path.read_text().split()) if path.exists() else 0 for path in counts]
 
 
-def edit(path, *changes):
-    text = path.read_text()
-    for old, new in changes:
-        text = text.replace(old, new)
-    path.write_text(text)
+def execute(book, *names):
+    return execution.execute_missing([book / f"{name}.md" for name in names or NAMES])
 
 
-def test_chapters_are_executed_alone_or_together_and_when_they_failed_or_have_changed(project):
-    code, messages = build(project, only="one")
+def edit(path, old, new):
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_chapters_are_executed_together_and_again_when_they_failed_or_have_changed(book):
+    wrong = execute(book)
+    assert len(wrong) == 3
+    for name, (_, said) in FAILING.items():
+        assert any(text.startswith(f"{name}: ") and said in text for text in wrong), wrong
+    assert begun(book) == [1, 1, 1, 1, 1]
+
+    edit(book / "one.md", "# one", "# one\n\nA sentence more.")
+    edit(book / "five.md", '"printed"', '"said"')
+    for name, (code, _) in FAILING.items():
+        edit(book / f"{name}.md", code, "")
+    assert execute(book) == []
+    assert begun(book) == [1, 2, 2, 2, 2]
+
+    code, messages = build(book)
     assert code == 0, messages
-    assert (project / "_build/html/one.html").exists() and begun(project) == [1, 0, 0, 0, 0]
-
-    code, messages = build(project)
-    assert code != 0
-    for name, (_, _, said) in FAILING.items():
-        assert f"{name}.md: WARNING: Executing notebook failed" in messages, messages
-        assert said in messages
-    assert "one.md: WARNING" not in messages and "five.md: WARNING" not in messages
-    assert begun(project) == [1, 1, 1, 1, 1]
-
-    (project / "mended").touch()
-    edit(project / "one.md", ("Some words", "Others"), ("# one", "# one\n\nA sentence more."))
-    edit(project / "five.md", ('"printed"', '"said"'))
-    code, messages = build(project)
-    assert code == 0, messages
-    assert begun(project) == [1, 2, 2, 2, 2]
-    page = (project / "_build/html/one.html").read_text()
+    assert begun(book) == [1, 2, 2, 2, 2]
+    page = (book / "_build/html/one.html").read_text()
     assert "printed by one" in page and "A sentence more." in page
-    assert "said by five" in (project / "_build/html/five.html").read_text()
+    assert "said by five" in (book / "_build/html/five.html").read_text()
+
+
+def test_a_failing_cell_fails_the_build_and_a_chapter_can_be_executed_alone(book):
+    assert execute(book, "one") == []
+    code, messages = build(book, mode="off")
+    assert code == 0, messages
+    assert begun(book) == [1, 0, 0, 0, 0]
+    assert "printed by one" in (book / "_build/html/one.html").read_text()
+    assert "printed by five" not in (book / "_build/html/five.html").read_text()
+
+    for name in ("three", "four"):
+        edit(book / f"{name}.md", FAILING[name][0], "")
+    code, messages = build(book)  # MyST-NB executes what is missing
+    assert code != 0 and "two.md: WARNING: Executing notebook failed" in messages, messages
+    assert "said aloud" in messages and begun(book) == [1, 1, 1, 1, 1]
+
+
+def test_a_page_is_read_again_when_what_it_depends_on_has_changed(book):
+    assert execute(book, "one") == [] and build(book, mode="off")[0] == 0
+    assert "0 changed" in build(book, mode="off")[1]
+    edit(book / "conf.py", "extensions =", "execution.key = lambda chapter: 'new'\nextensions =")
+    assert "6 changed" in build(book, mode="off")[1]
 
 
 @pytest.mark.parametrize(
@@ -126,41 +133,18 @@ def test_what_counts_of_code(tmp_path, old, new, counts):
     assert (execution.content(one) != execution.content(other)) == counts
 
 
-def test_what_something_else_has_executed_is_kept(monkeypatch, tmp_path):
-    monkeypatch.setattr(execution, "place", lambda page: tmp_path / page)
-    text = "---\nkernelspec:\n  name: python3\n---\n\n```{code-cell}\n1 + 1\n```\n"
-    (tmp_path / "sums.md").write_text(text)
-    notebook = execution.read_myst_markdown_notebook(text, path="sums.md")
-    kept = execution.get_cache(tmp_path / "book/sums")
-    two = {"output_type": "execute_result", "data": {"text/plain": "2"}}
-    two |= {"metadata": {}, "execution_count": 1}
-    execution.keep("sums", [("1 + 2", [two], 0.5)], tmp_path)
-    assert not execution.is_kept(kept, notebook)
-    execution.keep("sums", [("1 + 1", [two], 0.5)], tmp_path)
-    (cell,) = execution.code_cells(kept.merge_match_into_notebook(notebook)[1])
-    assert cell.outputs == [two]
-
-
-def test_a_chapter_depends_on_its_own_claims(monkeypatch):
+def test_a_chapter_depends_on_what_decides_its_own_claims(monkeypatch):
     claims = execution.read_claims()
     name = next(name for name, claim in claims.items() if claim.chapter == "xor")
-    before = [execution.key.__wrapped__(page) for page in ("book/xor", "book/semantic")]
+    before = [execution.key.__wrapped__(chapter) for chapter in ("xor", "semantic")]
     rest = {key: claim for key, claim in claims.items() if key != name}
     monkeypatch.setattr(execution, "read_claims", lambda: rest)
-    after = [execution.key.__wrapped__(page) for page in ("book/xor", "book/semantic")]
+    after = [execution.key.__wrapped__(chapter) for chapter in ("xor", "semantic")]
     assert (before[0] != after[0], before[1] == after[1]) == (True, True)
 
 
 def test_a_page_has_to_be_known():
-    with pytest.raises(SystemExit, match="expected one of .*semantic.*; got semantics"):
-        build_command.main("semantics")
-
-
-def test_pages_built_alone_one_after_the_other_are_read_anew_with_the_book(project):
-    for name in FAILING:
-        write(project, name)
-    edit(project / "one.md", ("# one", "# one\n\n{ref}`nowhere`"))
-    for name, good in (("one", False), ("five", True), ("", False)):
-        code, messages = build(project, only=name)
-        assert (code == 0) == good and ("nowhere" in messages) != good, messages
-    assert begun(project) == [1, 1, 1, 1, 1]
+    with pytest.raises(SystemExit, match="expected some of .*semantic.*; got .*semantics"):
+        execution.main("semantics")
+    with pytest.raises(SystemExit, match="expected some of .*semantic.*, got .*semantics"):
+        references.main("semantics")

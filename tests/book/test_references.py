@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from _ext import references
+from _ext import execution, references, verified
 
 TESTS = Path(__file__).resolve().parents[1]
 NUMBER = re.compile(r"\d\.\d*[1-9]")
@@ -48,13 +48,18 @@ def demo(tmp_path_factory):
     (root / "book").mkdir()
     (root / "book" / "demo.md").write_text(CHAPTER)
     (root / "book" / "page.md").write_text("# A page without code\n")
-    references.regenerate("demo", root / "book", root / "references")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execution, "KEPT", root / "kept")
+        references.regenerate(root / "book/demo.md", root / "references")
     return root
 
 
 @pytest.fixture
-def copy(demo, tmp_path):
+def copy(demo, tmp_path, monkeypatch):
     """A copy of the demo that a test may spoil."""
+    monkeypatch.setattr(execution, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(verified, "REFERENCES", tmp_path / "references")
+    monkeypatch.setattr(verified, "ALL", False)
     shutil.copytree(demo, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
@@ -75,7 +80,7 @@ def test_regenerated_reference_is_small_and_stable(copy):
     assert drift(copy) == []
     path = copy / "references" / "demo.ipynb"
     before = path.read_text()
-    references.regenerate("demo", copy / "book", copy / "references")
+    references.regenerate(copy / "book/demo.md", copy / "references")
     assert path.read_text() == before
     first, second = nbformat.read(path, as_version=4).cells
     assert (first.id, second.id) == ("cell-0", "cell-1")
@@ -133,3 +138,32 @@ def test_nbval_sees_a_changed_number(copy):
     )
     found = re.findall(r"^FAILED (\S+::Cell \d+)", done.stdout, re.MULTILINE)
     assert found == ["spoiled.ipynb::Cell 1"], done.stdout + done.stderr
+
+
+def test_a_reference_is_verified_as_long_as_nothing_changes(copy, monkeypatch):
+    assert verified.is_verified("demo")
+    monkeypatch.setattr(verified, "ALL", True)
+    assert not verified.is_verified("demo")
+    monkeypatch.setattr(verified, "ALL", False)
+    monkeypatch.setattr(verified, "key", lambda chapter: "another")
+    assert not verified.is_verified("demo")
+    found = {"demo": verified.stamp("demo")}
+    monkeypatch.setattr(verified, "recorded", lambda: found)
+    assert verified.is_verified("demo")  # by a full run
+    edit(copy / "references/demo.ipynb", spoil)
+    assert not verified.is_verified("demo")
+
+
+def test_tests_of_a_folder_are_verified_as_long_as_nothing_changes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(verified, "ALL", False)
+    monkeypatch.setattr(verified, "ROOT", tmp_path)
+    monkeypatch.setattr(verified, "RECORD", tmp_path / "verified.json")
+    monkeypatch.setattr(verified, "NEEDED", {"tests/package": ["code"], "tests/book": ["code"]})
+    monkeypatch.setattr(verified, "chapters", lambda book: {})
+    (tmp_path / "code").mkdir()
+    assert verified.stale_tests() == ["tests/package", "tests/book"] and not capsys.readouterr().err
+    verified.record()
+    assert "tests/book/test_claims.py" in verified.stale_tests()
+    assert "tests/package, tests/book" in capsys.readouterr().err
+    (tmp_path / "code/new.py").touch()
+    assert verified.stale_tests() == ["tests/package", "tests/book"]

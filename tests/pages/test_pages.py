@@ -9,8 +9,6 @@ import axe_playwright_python
 import pytest
 from built import ROOT
 
-from _ext import pdf
-
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf8")
 COLOURS = ["color-contrast-enhanced", "link-in-text-block"]  # enhanced: 7 to 1 in place of 4.5
 NARROW = ["scrollable-region-focusable", "target-size", "css-orientation-lock"]
@@ -94,11 +92,21 @@ FOLDED = """() => [...document.querySelectorAll(".admonition.toggle .admonition-
 ADDRESSES = """() => [...document.querySelectorAll("article a")]
   .filter((link) => /http/.test(getComputedStyle(link, "::after").content))
   .map((link) => link.href)"""
+# What would be cut off at the right edge of the paper.
+CLIPPED = """() => {
+  const width = document.documentElement.clientWidth;
+  const seen = "article :is(p, li, pre, td, img, svg, mjx-container, div.math, table)";
+  return [...document.querySelectorAll(seen)].filter((node) => {
+    const box = node.getBoundingClientRect();
+    return box.width && !node.closest("mjx-assistive-mml") && box.right > width + 1;
+  }).map((node) => node.outerHTML.slice(0, 90));
+}"""
+PAPER = {"width": 673, "height": 985}  # of A4 without its margins, in pixels
 ON_PAPER = {
     "shown": CLICKABLE,
     "folded": FOLDED,
     "address printed": ADDRESSES,
-    "cut off": pdf.CLIPPED,
+    "cut off": CLIPPED,
 }
 
 
@@ -115,7 +123,7 @@ def all_pages() -> list[str]:
 
 def printed(page) -> list[str]:
     """What is wrong on paper with a page that has been loaded."""
-    page.set_viewport_size(pdf.PAPER)
+    page.set_viewport_size(PAPER)
     page.emulate_media(media="print")
     page.evaluate("() => window.dispatchEvent(new Event('beforeprint'))")
     page.wait_for_timeout(400)

@@ -4,6 +4,7 @@ import pytest
 from nbval.plugin import IPyNbCell
 
 from _ext import execution
+from mdsgdln_book.places import BOOK
 
 # Of each cell that agreed, by chapter: source, outputs and seconds.
 ran: dict[str, list] = {}
@@ -22,4 +23,5 @@ def pytest_runtest_makereport(item, call):
 def pytest_runtest_teardown(item, nextitem):
     """Keep a chapter after its last cell."""
     if isinstance(item, IPyNbCell) and getattr(nextitem, "parent", None) != item.parent:
-        execution.keep(item.parent.path.stem, ran.get(item.parent.path.stem, []))
+        name = item.parent.path.stem
+        execution.keep_cells(BOOK / f"{name}.md", ran.get(name, []))

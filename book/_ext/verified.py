@@ -1,0 +1,107 @@
+"""What was found right with all that it depends on as it is now: `make test` leaves it out.
+
+    python -m _ext.verified tests         the tests to run: all where the environment says ALL
+    python -m _ext.verified references    the references that nbval has to compare, likewise
+    python -m _ext.verified record        after a run of all of them that found nothing
+
+A hash states: executed and compared equal, or passed, with this code. So it is written after that
+alone: for everything in `tests/verified.json` by `record`, and in the metadata of a reference when
+that is written from what its chapter printed. A reference's hash is that of its cells with what
+they printed, so a number edited by hand is compared again. CI runs everything (ALL=1).
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+
+from _ext.execution import chapters, key, short_hash
+from mdsgdln_book.places import BOOK, ROOT
+
+TESTS = ROOT / "tests"
+RECORD = TESTS / "verified.json"
+REFERENCES = TESTS / "references"
+ALL = bool(os.environ.get("ALL"))
+# What the tests of a folder depend on, prose apart.
+SHARED = "requirements.txt pyproject.toml mdsgdln tests/conftest.py tests/bad_input.py".split()
+NEEDED = {"tests/package": [*SHARED, "tests/package", "tests/jobs"]}
+NEEDED["tests/book"] = [
+    *(*SHARED, "tests/book", "Makefile", ".ci", ".github", "benchmarks"),
+    *("book/pyproject.toml", "book/mdsgdln_book", "book/_ext", "book/_static", "book/api.md"),
+]
+# Tests that read chapters, claims or references, and take no time: they always run.
+READING = [
+    *(f"{name}.py" for name in "chapters claims neuron notation pictures prose release".split()),
+    "references.py::test_references_are_up_to_date",
+    "figures.py::test_the_page_draws_each_no_other_and_lists_all",
+]
+
+
+def files(place: Path) -> Iterator[Path]:
+    """The files of a folder, or this file."""
+    found = place.rglob("*") if place.is_dir() else [place]
+    return (path for path in sorted(found) if path.is_file() and path.suffix != ".pyc")
+
+
+def stamp(name: str) -> str:
+    """The hash of a folder of tests, or of the reference of a chapter, with what they depend on."""
+    if name in NEEDED:
+        found = [path for place in NEEDED[name] for path in files(ROOT / place)]
+        return short_hash(*(part for path in found for part in (path.name, path.read_bytes())))
+    return stamp_of(name, nbformat.read(REFERENCES / f"{name}.ipynb", as_version=4))
+
+
+def stamp_of(chapter: str, reference: nbformat.NotebookNode) -> str:
+    """The hash of a chapter's reference and of what the outputs depend on."""
+    return short_hash(key(chapter), json.dumps(reference.cells, sort_keys=True))
+
+
+def recorded() -> dict[str, str]:
+    """The hashes of the last full run."""
+    return json.loads(RECORD.read_text("utf8")) if RECORD.exists() else {}
+
+
+def is_verified(name: str) -> bool:
+    """Whether this was found right as it is."""
+    if ALL:
+        return False
+    found = {recorded().get(name)}
+    if name not in NEEDED:
+        reference = nbformat.read(REFERENCES / f"{name}.ipynb", as_version=4)
+        found.add(reference.metadata.get("verified"))
+    return stamp(name) in found
+
+
+def stale_references() -> list[str]:
+    """The references to compare."""
+    names = list(chapters(BOOK))
+    found = [name for name in names if not is_verified(name)]
+    if len(found) < len(names):
+        said = f"{len(names) - len(found)} of {len(names)} chapters compared equal as they are"
+        print(f"{said}. make test ALL=1 compares all.", file=sys.stderr)
+    return [f"tests/references/{name}.ipynb" for name in found]
+
+
+def stale_tests() -> list[str]:
+    """The folders and files of tests to run."""
+    left_out = [name for name in NEEDED if is_verified(name)]
+    if left_out:
+        print(f"Passed as it is: {', '.join(left_out)}. make test ALL=1 runs all.", file=sys.stderr)
+    found = [name for name in NEEDED if name not in left_out]
+    if "tests/book" in left_out:
+        found += [f"tests/book/test_{name}" for name in READING]
+    return found
+
+
+def record() -> None:
+    """Write the hashes of everything."""
+    stamps = {name: stamp(name) for name in [*NEEDED, *chapters(BOOK)]}
+    RECORD.write_text(json.dumps(stamps, indent=1, sort_keys=True) + "\n", encoding="utf8")
+
+
+if __name__ == "__main__":
+    command = {"tests": stale_tests, "references": stale_references, "record": record}
+    print(*command[sys.argv[1]]() or [])

@@ -24,7 +24,7 @@ def require(holds: Any, name: str, expected: str, received: object) -> None:
 
 
 def finite_array(
-    name: str, value: Numbers, num_axes: int, axes: str, may_be_empty: bool = False
+    name: str, value: Any, num_axes: int, axes: str, may_be_empty: bool = False
 ) -> Array:
     array = real_array(name, value, axes)
     fits = array.ndim == num_axes and (array.size or may_be_empty)

@@ -21,7 +21,7 @@ def context_gates(
     Args:
         num_contexts: C.
         num_items: n; samples are in context-major order, P = n C, as in ``tasks.contextual``.
-        subsets: contexts in which each pathway is on, numbered from 0.
+        subsets: contexts in which each pathway is active, numbered from 0.
 
     Raises:
         ValueError: a non-positive size, no subset, or an unknown context.

@@ -49,7 +49,7 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
 
     Args:
         network: the network to draw.
-        axes: matplotlib axes; those of a new figure by default.
+        axes: matplotlib axes, by default of a new figure.
         title: title of the axes.
     """
     checks.instance("network", network, GatedNetwork)

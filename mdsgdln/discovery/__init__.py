@@ -1,8 +1,8 @@
 """Gates in recorded activity: from neurons to a few kinds of neurons.
 
-A neuron is *on* for a sample if its activity is above zero. Neurons that are on for nearly the same
-samples are a kind; its gate is on where most of them are. Neurons are rows, samples or trials
-columns.
+A neuron is *active* for a sample if its activity is above zero. Neurons active for nearly the same
+samples are a kind; its gate is on where most of them are active. Neurons are rows, samples or
+trials columns.
 """
 
 from mdsgdln.discovery.clusters import (

@@ -122,7 +122,7 @@ def checked(
     activity, weights = np.asarray(activity), np.asarray(weights)
     checks.require(weights.min() >= 0, "weights", "entries of at least 0", weights)
     used = (activity > 0).any(axis=1) & (weights > 0)
-    checks.require(used.any(), "activity", "a neuron with weight that is on, above 0", activity)
+    checks.require(used.any(), "activity", "a neuron with weight that is active, above 0", activity)
     return activity, weights
 
 

@@ -227,11 +227,11 @@ def _caveats(
     if kinds and trials < FEW_TRIALS:
         caveats.append(
             f"{trials} trials of a condition: with fewer than {FEW_TRIALS} the gates may repeat "
-            "and yet miss a kind, such as neurons that are on everywhere, or count one twice."
+            "and yet miss a kind, such as neurons active everywhere, or count one twice."
         )
     if not kinds and gates.all() and (activity > 0).mean() > HARDLY_SILENT:
         caveats.append(
-            f"One gate, on in all {conditions} conditions: neurons that are never silent cannot be "
+            f"One gate, open in all {conditions} conditions: neurons that are never silent cannot be "
             "distinguished. Subtract a baseline, or a threshold such as each neuron's mean."
         )
     return tuple(caveats)

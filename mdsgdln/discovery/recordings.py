@@ -21,7 +21,7 @@ class Recording:
 
     Attributes:
         activity: mean over the trials of a condition minus the level of silence, shape (neurons,
-            conditions); above zero where the neuron is on.
+            conditions); above zero where the neuron is active.
         trials: single trials minus baseline and threshold, shape (neurons, trials), NaN where not
             recorded; with the opposite sign for suppressed neurons.
         condition: index of each trial's condition, shape (trials,).
@@ -103,7 +103,7 @@ def activity_by_condition(
             NaN where it was not recorded.
         threshold: the level of silence above the baseline, a number or one per neuron. Needed for
             data with entries below 0, such as z-scores, whose zero is not silence. For neurons that
-            are never silent use each neuron's own mean; then none is on everywhere.
+            are never silent use each neuron's own mean; then none is active everywhere.
         suppressed: find activity *below* the baseline or threshold in place of activity above it.
 
     Raises:
@@ -142,7 +142,7 @@ def activity_by_condition(
     complete, on = ~np.isnan(means).any(axis=1), (means > silence).any(axis=1)
     used, never = complete & on, complete & ~on
     checks.require(complete.any(), "trials", "a neuron recorded in every condition", trials)
-    checks.require(used.any(), "trials", "a neuron that is on in a condition", trials)
+    checks.require(used.any(), "trials", "a neuron that is active in a condition", trials)
     if baseline is not None and not suppressed and never.mean() >= MANY_SILENT:
         warnings.warn(
             f"activity_by_condition: {never.sum()} of {len(never)} neurons are excluded, as they "

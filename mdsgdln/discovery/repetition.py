@@ -136,9 +136,9 @@ def _null(patterns: Patterns, num_clusters: int) -> float:
 def _surrogates(patterns: Patterns, num_neurons: int) -> list[Patterns]:
     """Return patterns without kinds: thresholded Gaussians of the same covariance.
 
-    They are on equally often in every sample and every pair of samples: an elliptical null, as in
+    They are active equally often in every sample and pair of samples: an elliptical null, as in
     the ePAIRS test of mixed selectivity. Correlations of a Gaussian follow from those of its signs,
-    ρ = sin(πφ/2), which is exact if half of the neurons are on.
+    ρ = sin(πφ/2), which is exact if half of the neurons are active.
     """
     rng = np.random.default_rng(0)
     mean = patterns.shares @ patterns.gates

@@ -73,13 +73,13 @@ def contextual_pathways(
     """Return the candidate ReLN of a contextual task (MHS Figs. 3 and 5).
 
     Its first pathway is common: it is always on and sees items and contexts. For each subset of
-    ``subset_size`` contexts, one more pathway is on in these contexts and sees the items only. The
-    all-but-one network has ``subset_size`` = C − 1.
+    ``subset_size`` contexts, one more pathway is active in these contexts and sees the items only.
+    The all-but-one network has ``subset_size`` = C − 1.
 
     Args:
         task: as from ``tasks.contextual``.
         num_contexts: C.
-        subset_size: k, contexts in which a contextual pathway is on.
+        subset_size: k, contexts in which a contextual pathway is active.
         num_hidden: neurons of a pathway, or one number per pathway.
 
     Raises:

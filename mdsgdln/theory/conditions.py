@@ -155,7 +155,7 @@ def _rows(pathways: list[_Pathway], task: Task) -> Iterator[Condition]:
         _draw_error(pathways),
         "≤",
         0.05,
-        "the time at which a mode is learned depends on the draw: use the initial weights in place "
+        "the time at which a mode is learned depends on the seed: use the initial weights in place "
         "of σ, or more neurons",
     )
     yield Condition(

@@ -70,7 +70,7 @@ def contextual_closed_form(
 
 
 def learning_time(num_contexts: int, subset_size: int) -> float:
-    """Return the race law's learning time T_k of pathways that are on in k of C contexts.
+    """Return the race law's learning time T_k of pathways active in k of C contexts.
 
     For an item mode of strength κ in one block, T_k = 1/s_c + (1 − s_raw/s_c)/s_res in units of
     ln(1/a₀)/(2κ), to leading order in the initial scale: s_c = √(C(C+1)) of the common pathway,
@@ -102,9 +102,9 @@ def context_preference(
     η_c = ȳ_c − ȳ are the mean input and the mean target of context c minus their means over
     contexts.
 
-    For equal blocks it is a theorem that π keeps its direction while the neuron is on everywhere.
-    It is a forecast that the neuron ends up inactive in the contexts with the lowest π_c; it is
-    best for many neurons and small weights.
+    For equal blocks it is a theorem that π keeps its direction while the neuron is active
+    everywhere. It is a forecast that the neuron ends up inactive in the contexts with the lowest
+    π_c; it is best for many neurons and small weights.
 
     Args:
         network: a ReLU network with one hidden layer.

@@ -3,7 +3,7 @@
 Each of N neurons represents m = H/N, so that ŷ = m Σ_j v_j φ(w_jᵀx). If the wide network consisted
 of m copies of each, a rule that treats all neurons equally would keep the copies equal, and the
 small network would learn exactly as the wide one does. Independent draws are not copies. As H → ∞
-the loss no longer depends on the draw (the mean-field limit), and N draws come close to it if their
+the loss no longer depends on the seed (the mean-field limit), and N draws come close to it if their
 moments are right: with (±w, ±v) of each draw the initial output is zero, as are all odd moments,
 and if the rule commutes with rotations, Σ w wᵀ and Σ v vᵀ are made isotropic.
 
@@ -11,7 +11,7 @@ For positively homogeneous activations (ReLU, leaky ReLU) and such rules, m copi
 one neuron √m (w, v).
 
 With two hidden layers W_l = w_l/√H gives ŷ = (1/H) w₃ φ((1/√H) w₂ φ(w₁x)) and ẇ_l = −H ∂L/∂w_l: at
-fixed σ√H the loss no longer depends on H or on the draw as H → ∞. A narrower network of random
+fixed σ√H the loss no longer depends on H or on the seed as H → ∞. A narrower network of random
 weights of size σ√(H/N) represents the wide one.
 """
 

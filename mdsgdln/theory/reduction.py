@@ -82,7 +82,7 @@ def expected_weights(
         num_modes = len(modes(data).singular_values)
         expected = (
             f"a neuron per mode, {num_modes}, in {path[1]!r}, or the initial weights in place of "
-            "σ, as learning depends on the draw"
+            "σ, as learning depends on the seed"
         )
         checks.require(num_modes <= num_hidden, "network", expected, num_hidden)
         inputs = orth(np.asarray(data.inputs, float))

@@ -179,7 +179,7 @@ def test_several_outputs_and_nothing_to_learn():
 
 def test_what_depends_on_the_draw_is_refused():
     task = tasks.contextual(2, 4)
-    with refused("network: expected a neuron per mode, .*depends on the draw"):
+    with refused("network: expected a neuron per mode, .*depends on the seed"):
         md.predict(networks.contextual_pathways(task, 2, 1, 2), 1e-3, task, 0.1, 2)
 
 

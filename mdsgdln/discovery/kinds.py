@@ -231,7 +231,7 @@ def _caveats(
         )
     if not kinds and gates.all() and (activity > 0).mean() > HARDLY_SILENT:
         caveats.append(
-            f"One gate, open in all {conditions} conditions: neurons that are never silent cannot be "
-            "distinguished. Subtract a baseline, or a threshold such as each neuron's mean."
+            f"One gate, open in all {conditions} conditions: neurons that are never silent cannot "
+            "be distinguished. Subtract a baseline, or a threshold such as each neuron's mean."
         )
     return tuple(caveats)

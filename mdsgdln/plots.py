@@ -114,7 +114,8 @@ def _node(lines: tuple[str, str], gate, size: float, colour: str) -> OffsetBox:
 
 def _node_positions(network: GatedNetwork) -> dict[Node, tuple[float, float]]:
     """Return {node: (x, y)}: y is the longest path from an input, x spreads nodes of equal y."""
-    graph, level = network.graph, {}
+    graph = network.graph
+    level: dict[Node, int] = {}
     for node in graph.order:
         level[node] = 1 + max((level[source] for source, _ in graph.incoming[node]), default=-1)
     top = max(level.values())

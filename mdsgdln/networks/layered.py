@@ -208,7 +208,7 @@ def from_weights(
     else:
         expected = f"one of {[*NAMED]} or a function"
         checks.require(callable(activation), "activation", expected, activation)
-        network = Layered(sizes, activation)
+        network = Layered(sizes, activation)  # type: ignore[arg-type]  # checked above
     if check is not None:
         _compare(network, layers, check, bias is not None)
     return network, layers

@@ -130,8 +130,9 @@ def stand_in(
     checks.instance("optimiser", rule, optax.GradientTransformation)
     reducible, reduce_outputs = _can_be_reduced(rule), loss is squared_error
     given = _holds_weights(scale)
+    weights: Any = scale
     if given:
-        network.check(scale, task)
+        network.check(weights, task)
     linear = isinstance(network, LinearNetwork) and (reducible or given)
     if linear or isinstance(network, GatedNetwork):
         expected = (
@@ -139,10 +140,9 @@ def stand_in(
             "momentum or decay; for others train the network itself"
         )
         checks.require(reducible, "optimiser", expected, optimiser)
-        gated = network.as_gated() if isinstance(network, LinearNetwork) else network
+        gated: Any = network.as_gated() if isinstance(network, LinearNetwork) else network
         return _reduced(gated, scale, task, given, reduce_outputs)
     if given:
-        weights: Any = scale
         return network, weights, task
     num_hidden = len(network.sizes) - 2
     checks.require(num_hidden in (1, 2), "network", "one or two hidden layers", num_hidden)
@@ -159,7 +159,7 @@ def stand_in(
     for name, value in (("scale", scales), ("task", task), ("key", key)):
         checks.concrete(name, value)
     with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
-        key = jax.random.fold_in(key, 1)  # batches are drawn from the key itself
+        key = jax.random.fold_in(key, 1)  # type: ignore[arg-type]  # batches use the key itself
         if num_hidden == 2:
             return represent_two_layers(network, scales, task, num_neurons, key)
         how = {"can_rotate": reducible, "reduce_outputs": reduce_outputs}

@@ -285,7 +285,7 @@ def test_a_gate_that_is_always_on_is_warned_about_and_a_threshold_helps():
     counts, labels, before = single_trials(CONTEXTS[1:], neurons=20)
     for baseline in (None, before):
         recording = discovery.activity_by_condition(counts + 10, labels, baseline)
-        with pytest.warns(UserWarning, match="on in all"):
+        with pytest.warns(UserWarning, match="open in all"):
             assert discovery.find(recording, resamples=1).gates.all()
     means = (counts + 10).mean(axis=1)
     recording = discovery.activity_by_condition(counts + 10, labels, threshold=means)

@@ -66,7 +66,8 @@ Figures.define("laboratory", (_, ui) => {
           guess = key;
           showSettings();
         });
-        const linear = k === groupsOf(chosen) ? " (a linear network)" : "";
+        const linear = k === groupsOf(chosen) ? " (a linear network)"
+          : isXor(chosen) ? "" : ", and one group never";
         return html("label", { class: colour(k, chosen) }, input,
           Laboratory.gating(sets, groupsOf(chosen)), html("span", {}, name + linear));
       }));
@@ -236,7 +237,7 @@ Figures.define("laboratory", (_, ui) => {
       screen.node.hidden = true;
       margin.append(sliders.margin.node);
       drawing.append(box("controls", sliders.contexts.node, sliders.items.node), small("Tap a "
-        + "square to change it, or use the arrow keys and space. Rows are properties, columns are "
+        + "square to change it, or use the arrow keys and space. Rows are questions, columns are "
         + "items."), tiles);
       return [
         step("1", "Make a task", html("div", { class: "interactive-buttons laboratory-presets" },

@@ -137,9 +137,11 @@ Laboratory.screen = (text) => {
     }, { across: range(G).map((g) => g / G) });
     const off = range(G).filter((g) => !frames[index].on[row][g]).map((g) => g + 1);
     const right = !off.includes(least + 1) ? " ✗" : off.length > 1 ? ": more than forecast" : " ✓";
-    const where = off.length === G ? "always silent" : off.length === 0 ? "never silent"
-      : `silent in ${off.join(" and ")}`;
-    result.textContent = index < 9 ? "" : `It is ${where}${finished ? right : ""}.`;
+    const partly = off.length > 0 && off.length < G;
+    const where = partly ? `silent in ${off.join(" and ")}` : off.length ? "always silent"
+      : "never silent";
+    const mark = partly ? right : ", which is not counted";
+    result.textContent = index < 9 ? "" : `It is ${where}${finished ? mark : ""}.`;
   }
 
   function drawVerdict(run) {

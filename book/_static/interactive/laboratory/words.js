@@ -6,15 +6,17 @@ Object.assign(Laboratory, (() => {
   const { percent } = Figures;
 
   const KINDS = {
-    tree: "In a tree, items share the properties of their branches.",
-    ring: "On a ring, they share those of their neighbours.",
+    tree: "In a tree, items share the answers of their branches.",
+    ring: "On a ring, they share the answers of their neighbours.",
     cross: "A cross is a tree with other branches.",
   };
 
   function titleOf(chosen) {
     const [name] = Laboratory.PRESETS[chosen.task];
-    const same = Laboratory.toAddress(chosen) === `#task=${chosen.task}`;
-    return `${name[0].toUpperCase()}${name.slice(1)}${same ? "" : ", changed"}.`;
+    const address = Laboratory.toAddress(chosen);
+    if (address.includes("blocks=")) return "A new task.";
+    return `${name[0].toUpperCase()}${name.slice(1)}`
+      + `${address === `#task=${chosen.task}` ? "" : ", changed"}.`;
   }
 
   /* How to read the pictures of gatings. */
@@ -34,10 +36,11 @@ Object.assign(Laboratory, (() => {
     }
     const used = new Set(blocks.map(([name]) => name));
     const kinds = Object.entries(KINDS).map(([name, words]) => (used.has(name) ? ` ${words}` : ""));
-    return "The input is an item, such as a robin, and a context, such as water. The answer "
-      + "lists properties of the item: those of every context, and those of this one."
-      + `${opposite ? " For the other contexts it lists the opposite." : ""} In each picture `
-      + `rows are properties and columns are items.${kinds.join("")}`;
+    const count = blocks[0][1].length;
+    return "The input is an item and a context, such as a robin in water. The network answers "
+      + `${count} questions that are the same in every context, and ${count} more for each context. `
+      + `Those of the other contexts are to be answered with ${opposite ? "the opposite" : "0"}. In `
+      + `each picture rows are questions and columns are items.${kinds.join("")}`;
   }
 
   /* At a frame, while it learns. */
@@ -91,8 +94,11 @@ Object.assign(Laboratory, (() => {
         : equal.length > 1 ? "Your guess is as good as any other." : "You guessed it.",
       linear ? "All learn equally well: a linear network is enough, and no neuron has to fall silent."
         : equal.length > 1 ? `${names} learn almost equally.`
-          : `${error > 0.1 ? "The closest is" : "It learns like"} ${names}: the area between the `
-            + `two loss curves is ${percent(error)} of the area below.`,
+          : `${error > 0.07 ? "No loss curve fits well; the closest is" : "It learns like"} `
+            + `${names}: the curves differ by ${percent(error)} in area.`,
+      chosen.rule < 2 && chosen.loss === 0 && equal.length === 1 && !isXor(chosen)
+        && equal[0].k === groupsOf(chosen) - 1 && groupsOf(chosen) > 2
+        && "Its groups see the data of more contexts, so that they have a head start.",
       SPEEDS[chosen.rule] && `${SPEEDS[chosen.rule]} at one speed: no group has a head start.`,
       `${percent(share[fullest])} of the network ends up ${called(fullest, chosen)}`
         + `${equal.some(({ k }) => k === fullest) ? "." : ": curve and neurons disagree."}`,

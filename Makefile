@@ -48,8 +48,8 @@ endif
 conf.py: $(READY) _config.yml _toc.yml
 	@$(BIN)/jupyter-book config sphinx . > /dev/null
 
-# What was found right before, with all that it depends on as it is now, is left out unless ALL=1. A full
-# run is recorded in tests/verified.json: commit it. With CHAPTER="xor start", their references alone.
+# What was checked here before, with all that it depends on as it is now, is left out unless ALL=1.
+# With CHAPTER="xor start", their references alone.
 NBVAL := $(BIN)/pytest -q -n auto --dist=loadfile --nbval --nbval-current-env --nbval-cell-timeout=600
 test: $(READY)
 ifndef CHAPTER
@@ -58,7 +58,7 @@ ifndef CHAPTER
 	$(BIN)/mypy mdsgdln tests/jobs
 	$(BIN)/pytest -q -n auto --dist=loadgroup $$($(BIN)/python -m _ext.verified tests)
 	@stale=$$($(BIN)/python -m _ext.verified references); [ -z "$$stale" ] || $(NBVAL) $$stale
-	@$(if $(ALL),$(BIN)/python -m _ext.verified record)
+	@$(BIN)/python -m _ext.verified record
 else
 	$(NBVAL) $(CHAPTER:%=tests/references/%.ipynb)
 endif

@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 
 from _ext.execution import chapters, execute_missing, executed, read
-from _ext.verified import REFERENCES, recorded, stamp_of
+from _ext.verified import REFERENCES
 from mdsgdln_book.places import BOOK
 
 COMPARED = ("text/plain", "text/markdown", "text/latex")
@@ -66,11 +66,7 @@ def regenerate(source: Path, folder: Path = REFERENCES) -> Path:
     """Write the reference of a chapter, executed if it is not yet."""
     target = folder / f"{source.stem}.ipynb"
     folder.mkdir(parents=True, exist_ok=True)
-    reference = scrub(executed(source))
-    stamp = stamp_of(source.stem, reference)
-    if recorded().get(source.stem) != stamp:  # by the last full run: this file stays as it is
-        reference.metadata["verified"] = stamp
-    nbformat.write(reference, target)
+    nbformat.write(scrub(executed(source)), target)
     return target
 
 

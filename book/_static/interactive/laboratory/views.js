@@ -76,7 +76,7 @@ Object.assign(Laboratory, (() => {
         next.focus();
       }
     });
-    return html("details", { class: "interactive-tile", ...(open && { open: "" }) },
+    return html("details", { class: "interactive-tile hide", ...(open && { open: "" }) },
       html("summary", {}, html("strong", {}, place)), select, grid);
   }
 

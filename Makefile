@@ -57,7 +57,7 @@ ifndef CHAPTER
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln tests/jobs
 	$(BIN)/pytest -q -n auto --dist=loadgroup $$($(BIN)/python -m _ext.verified tests)
-	@stale=$$($(BIN)/python -m _ext.verified references); [ -z "$$stale" ] || $(NBVAL) $$stale
+	@stale=$$($(BIN)/python -m _ext.verified references) && { [ -z "$$stale" ] || $(NBVAL) $$stale; }
 	@$(BIN)/python -m _ext.verified record
 else
 	$(NBVAL) $(CHAPTER:%=tests/references/%.ipynb)

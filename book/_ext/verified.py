@@ -4,8 +4,9 @@
     python -m _ext.verified references    the references that nbval has to compare, likewise
     python -m _ext.verified record        after these have found nothing
 
-A hash states: passed, or executed and compared equal, with this code by this Python. It stays on
-this machine, in `_build/`, as another one rounds in another way: a fresh clone checks everything.
+A hash states: passed, or executed and compared equal, with this code by this Python. It is taken
+before the tests run, so that what is edited meanwhile is checked the next time, and stays on this
+machine, in `_build/`, as another one rounds in another way: a fresh clone checks everything.
 """
 
 import json
@@ -19,6 +20,7 @@ from mdsgdln_book.places import BOOK, ROOT
 
 TESTS = ROOT / "tests"
 RECORD = ROOT / "_build/verified.json"
+BEGUN = ROOT / "_build/being_verified.json"
 REFERENCES = TESTS / "references"
 ALL = bool(os.environ.get("ALL"))
 # What the tests of a folder depend on, prose apart.
@@ -73,7 +75,10 @@ def stale_references() -> list[str]:
 
 
 def stale_tests() -> list[str]:
-    """The folders and files of tests to run."""
+    """The folders and files of tests to run; notes the hashes of everything as it is now."""
+    stamps = {name: stamp(name) for name in [*NEEDED, *chapters(BOOK)]}
+    BEGUN.parent.mkdir(exist_ok=True)
+    BEGUN.write_text(json.dumps(stamps, indent=1), encoding="utf8")
     left_out = [name for name in NEEDED if is_verified(name)]
     if left_out:
         print(f"Passed as it is: {', '.join(left_out)}. make test ALL=1 runs all.", file=sys.stderr)
@@ -84,10 +89,8 @@ def stale_tests() -> list[str]:
 
 
 def record() -> None:
-    """Write the hashes of everything."""
-    stamps = {name: stamp(name) for name in [*NEEDED, *chapters(BOOK)]}
-    RECORD.parent.mkdir(exist_ok=True)
-    RECORD.write_text(json.dumps(stamps, indent=1), encoding="utf8")
+    """Keep the hashes that everything had when the tests began."""
+    BEGUN.replace(RECORD)
 
 
 if __name__ == "__main__":

@@ -142,8 +142,10 @@ def test_nbval_sees_a_changed_number(copy):
 
 def test_a_reference_is_verified_as_long_as_nothing_changes(copy, monkeypatch):
     monkeypatch.setattr(verified, "RECORD", copy / "verified.json")
+    monkeypatch.setattr(verified, "BEGUN", copy / "begun.json")
     monkeypatch.setattr(verified, "NEEDED", {})
     monkeypatch.setattr(verified, "chapters", lambda book: {"demo": book})
+    verified.stale_tests()
     assert verified.stale_references() == ["tests/references/demo.ipynb"]
     verified.record()
     assert verified.is_verified("demo") and verified.stale_references() == []
@@ -161,6 +163,7 @@ def test_tests_of_a_folder_are_verified_as_long_as_nothing_changes(tmp_path, mon
     monkeypatch.setattr(verified, "ALL", False)
     monkeypatch.setattr(verified, "ROOT", tmp_path)
     monkeypatch.setattr(verified, "RECORD", tmp_path / "verified.json")
+    monkeypatch.setattr(verified, "BEGUN", tmp_path / "begun.json")
     monkeypatch.setattr(verified, "NEEDED", {"tests/package": ["code"], "tests/book": ["code"]})
     monkeypatch.setattr(verified, "chapters", lambda book: {})
     (tmp_path / "code").mkdir()
@@ -169,4 +172,7 @@ def test_tests_of_a_folder_are_verified_as_long_as_nothing_changes(tmp_path, mon
     assert "tests/book/test_claims.py" in verified.stale_tests()
     assert "tests/package, tests/book" in capsys.readouterr().err
     (tmp_path / "code/new.py").touch()
+    assert verified.stale_tests() == ["tests/package", "tests/book"]
+    (tmp_path / "code/newer.py").touch()  # while the tests run
+    verified.record()
     assert verified.stale_tests() == ["tests/package", "tests/book"]

@@ -102,6 +102,11 @@ def read(path: Path) -> NotebookNode:
     return get_reader({"type": "plugin", "name": "myst_nb_md"})(str(path))
 
 
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    """The notebook's code cells."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def is_kept(kept: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
     """Whether a cache has the outputs of a chapter."""
     try:
@@ -127,11 +132,11 @@ def execute(path: Path, **options) -> NotebookNode:
     return asyncio.run(client.async_execute())  # ends its loop in whichever thread it runs
 
 
-def executed(path: Path, anew: bool = False) -> NotebookNode:
+def executed(path: Path) -> NotebookNode:
     """A chapter with its outputs: those that are kept, or those of a run, which is kept."""
     kept = get_cache(place(path.stem))
     notebook = read(path)
-    if is_kept(kept, notebook) and not anew:
+    if is_kept(kept, notebook):
         return kept.merge_match_into_notebook(notebook)[1]
     begun = monotonic()
     notebook = execute(path)
@@ -151,7 +156,7 @@ def keep_cells(path: Path, cells: Sequence[tuple[str, list, float]]) -> None:
     With other cells than the chapter has now, nothing is kept.
     """
     notebook = read(path)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    code = code_cells(notebook)
     if [source for source, _, _ in cells] != [cell.source for cell in code]:
         return
     for number, (cell, (_, outputs, _)) in enumerate(zip(code, cells, strict=True), 1):
@@ -159,13 +164,13 @@ def keep_cells(path: Path, cells: Sequence[tuple[str, list, float]]) -> None:
     keep(path, notebook, sum(seconds for _, _, seconds in cells))
 
 
-def execute_missing(paths: Sequence[Path], anew: bool = False) -> list[str]:
-    """Execute chapters of which nothing is kept, or all; return what went wrong."""
+def execute_missing(paths: Sequence[Path]) -> list[str]:
+    """Execute chapters of which nothing is kept; return what went wrong."""
     kept = {path: get_cache(place(path.stem)) for path in paths}
-    missing = [path for path in paths if anew or not is_kept(kept[path], read(path))]
+    missing = [path for path in paths if not is_kept(kept[path], read(path))]
     wrong, begun = [], monotonic()
     with ThreadPoolExecutor(cores()) as pool:
-        running = {pool.submit(executed, path, anew): path.stem for path in missing}
+        running = {pool.submit(executed, path): path.stem for path in missing}
         try:
             for number, done in enumerate(as_completed(running), 1):
                 if isinstance(done.exception(), FAILURES):

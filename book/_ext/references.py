@@ -12,17 +12,12 @@ from pathlib import Path
 
 import nbformat
 
-from _ext.execution import chapters, execute_missing, executed, read
+from _ext.execution import chapters, code_cells, execute_missing, executed, read
 from _ext.verified import REFERENCES
 from mdsgdln_book.places import BOOK
 
 COMPARED = ("text/plain", "text/markdown", "text/latex")
 RECORD = "application/papermill.record/text/plain"
-
-
-def code_cells(notebook) -> list:
-    """The notebook's code cells."""
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def keep_output(output):

@@ -113,7 +113,6 @@ class Claim:
     superseded_by: str | None = None
     reason: str | None = None
     retired: str | None = None  # why, where nothing takes its place
-    entry: str = ""  # all of this as text: what is recorded depends on it
 
     @property
     def stands(self) -> bool:
@@ -150,7 +149,7 @@ def parse_claim(entry: Mapping) -> Claim:
         bound = Bound.parse(entry["bound"])
     except ValueError as error:
         raise ValueError(f"claim {name}: {error}") from None
-    return Claim(**{**entry, "bound": bound}, entry=repr(sorted(entry.items())))
+    return Claim(**{**entry, "bound": bound})
 
 
 @cache

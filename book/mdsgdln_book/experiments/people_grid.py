@@ -1,6 +1,5 @@
 """Rules, losses, activations and data sets in every combination, each predicted before training."""
 
-import warnings
 from functools import cache, partial
 from itertools import product
 
@@ -12,6 +11,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.preprocessing import scale as standardise
 
 import mdsgdln as md
+from mdsgdln_book.experiments.people_predicted import mean_difference, train_and_predict
 from mdsgdln_book.experiments.published import SCALE
 from mdsgdln_book.tables import Table
 
@@ -68,20 +68,17 @@ def compare_with_prediction(data: str, loss: str, activation: str, rule: str) ->
         "batch_size": BATCHES.get(rule),
     }
 
-    def run(seed: int) -> list[np.ndarray]:
-        start, key = jax.random.split(jax.random.key(seed))
-        rest = task, None, STEPS
-        trained = md.train(network, network.init(start, scale), *rest, key=key, **options)
-        with warnings.catch_warnings(action="ignore"):  # beyond the tested range
-            predicted = md.predict(network, scale, *rest, key=key, **options)
-        return [np.asarray(curve.losses) for curve in (trained, predicted)]
-
-    trained, predicted = zip(*map(run, range(SEEDS)), strict=True)
-    deviation = partial(md.deviation, learned=None)
-    pairs = [(a, b) for a, b in product(trained, trained) if a is not b]
+    keys = (jax.random.split(jax.random.key(seed)) for seed in range(SEEDS))
+    runs = [
+        train_and_predict(network, scale, task, STEPS, weights_key, key=key, **options)
+        for weights_key, key in keys
+    ]
+    trained, predicted = (
+        np.stack([run[name].losses for run in runs]) for name in ("trained", "predicted")
+    )
     return {
-        "error": float(np.mean([*map(deviation, predicted, trained)])),
-        "between_seeds": float(np.mean([deviation(*pair) for pair in pairs])),
+        "error": float(np.mean([*map(partial(md.deviation, learned=None), predicted, trained)])),
+        "between_seeds": mean_difference(trained),
         "left": float(np.mean([losses[-1] / losses[0] for losses in trained])),
     }
 

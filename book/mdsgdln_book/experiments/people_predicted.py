@@ -46,6 +46,17 @@ def training_options(rule: str, num_samples: int) -> dict:
     return {"optimiser": others.get(rule, optax.sgd(rate)), "loss": RULES[rule][0]} | batches
 
 
+def train_and_predict(
+    network, scale, task, steps: int, weights_key, **options
+) -> dict[str, md.Run]:
+    """Train a network from initial weights of a key, and predict the run from σ."""
+    weights = network.init(weights_key, scale)
+    trained = md.train(network, weights, task, None, steps, **options)
+    with warnings.catch_warnings(action="ignore"):  # beyond the tested range
+        predicted = md.predict(network, scale, task, None, steps, **options)
+    return {"trained": trained, "predicted": predicted}
+
+
 def trained_and_predicted_curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
     """Return every tenth trained and predicted loss, and for seed 0 that of a linear network.
 
@@ -54,11 +65,7 @@ def trained_and_predicted_curves(task, sizes, scale, steps: int, seed: int, **op
     network, linear = md.ReLUNetwork(sizes), md.LinearNetwork((sizes[0], sizes[1] // 2, sizes[2]))
     weights_key, key = jax.random.split(jax.random.key(seed))
     options |= {"key": key}
-    found = {
-        "trained": md.train(network, network.init(weights_key, scale), task, None, steps, **options)
-    }
-    with warnings.catch_warnings(action="ignore"):  # beyond the tested range
-        found["predicted"] = md.predict(network, scale, task, None, steps, **options)
+    found = train_and_predict(network, scale, task, steps, weights_key, **options)
     if seed == 0:
         weights = linear.init(weights_key, scale)
         found["always_on"] = md.train(linear, weights, task, None, steps, **options)
@@ -92,7 +99,11 @@ def mean_curve_errors(rows, name: str = "predicted") -> float:
 
 def seed_differences(rows) -> float:
     """Return the mean relative difference between trained curves of different seeds."""
-    trained = np.stack(rows["trained"].to_list())
+    return mean_difference(np.stack(rows["trained"].to_list()))
+
+
+def mean_difference(trained: np.ndarray) -> float:
+    """Return the mean relative difference between two curves of several, shape (seeds, steps)."""
     apart = np.abs(trained[:, None] - trained).sum(axis=2) / trained.sum(axis=1)
     return float(apart.sum() / (len(trained) * (len(trained) - 1)))
 

@@ -15,7 +15,7 @@ SUM_STEP, CHUNK = 0.004, 250  # learning rate of the summed loss; steps between 
 LEFT = (0.05, 0.01)  # of the loss when one looks at the neurons
 SIZES = {"published": (HIDDEN, SCALE), "300": (300, 1e-4), "few": (30, 1e-4), "large": (300, 0.1)}
 RULES = ("no item", "fewer than half", "at most half")  # active, where a neuron counts as off
-FORECASTS = ("preference", "context weights", "output weights", "active items", "another neuron")
+FORECASTS = ("preference", "context weights", "output weights", "items on", "another neuron")
 
 
 def structure_blocks(case: str, num_contexts: int, seed: int, num_items: int) -> list[np.ndarray]:

@@ -6,7 +6,7 @@ What JAX traces has no values yet, and passes wherever values would be checked.
 import operator
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from types import UnionType
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, get_args
 
 import jax
 import jax.numpy as jnp
@@ -33,12 +33,17 @@ def finite_array(
     return array
 
 
+def is_traced(*values: Any) -> bool:
+    """Return whether JAX traces any of these arrays or pytrees, so that they have no values yet."""
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(values))
+
+
 def real_array(name: str, value: Any, axes: str) -> Array:
     """Return a float array: single and double precision stay, all else becomes JAX's default."""
-    if isinstance(value, Tracer):
-        return value if jnp.issubdtype(value.dtype, np.floating) else value.astype(float)
-    if hasattr(value, "toarray"):
-        raise ValueError(f"{name}: expected a dense array, got a sparse one: use {name}.toarray()")
+    dense(name, value)
+    if is_traced(value):  # or a list that holds traced numbers
+        array = jnp.asarray(value)
+        return array if jnp.issubdtype(array.dtype, np.floating) else array.astype(float)
     if hasattr(value, "detach"):  # a PyTorch tensor, perhaps on a GPU or with a gradient
         value = value.detach().cpu()
     advice = ""
@@ -53,20 +58,27 @@ def real_array(name: str, value: Any, axes: str) -> Array:
             # Without a dtype JAX compiles a program for each shape.
             return jnp.asarray(array, jax.dtypes.canonicalize_dtype(array.dtype if wide else float))
     except (TypeError, ValueError, OverflowError) as error:
-        if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(value)):
-            return jnp.asarray(value, float)  # a list that holds traced numbers
         raise ValueError(
             f"{name}: expected numbers of shape {axes}, got {value!r:.80}{advice}"
         ) from error
 
 
+def dense(name: str, value: Any) -> None:
+    """Refuse sparse arrays at once: NumPy would convert JAX's entry by entry, for minutes."""
+    for method in ("toarray", "todense"):  # of SciPy, of JAX
+        if hasattr(value, method):
+            raise ValueError(
+                f"{name}: expected a dense array, got a sparse one: use {name}.{method}()"
+            )
+
+
 def finite(name: str, array: ArrayLike) -> None:
-    if not isinstance(array, Tracer) and not np.isfinite(array).all():
+    if not is_traced(array) and not np.isfinite(array).all():
         raise ValueError(f"{name}: expected finite entries, got NaN or infinity")
 
 
 def concrete(name: str, value: object) -> None:
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(value)):
+    if is_traced(value):
         raise ValueError(
             f"{name}: expected concrete numbers, got what JAX traces; let the compiled function "
             "close over them rather than take them as an argument"
@@ -75,7 +87,7 @@ def concrete(name: str, value: object) -> None:
 
 def times(value: Numbers) -> Array:
     array = finite_array("times", value, 1, "(T,)")
-    if not isinstance(array, Tracer):
+    if not is_traced(array):
         increasing = (np.diff(array, prepend=0.0) >= 0).all()
         require(increasing, "times", "increasing times of at least 0", value)
     return array
@@ -91,7 +103,7 @@ def positive_integer(name: str, value: int) -> int:
 
 
 def positive(name: str, value: Scalar, or_zero: bool = False) -> Scalar:
-    if isinstance(value, Tracer):
+    if is_traced(value):
         return value
     try:
         number = np.nan if isinstance(value, str | bytes) or np.ndim(value) else float(value)
@@ -117,7 +129,7 @@ def weight(name: str, value: Numbers, shape: tuple[int, ...]) -> None:
 
 
 def instance(name: str, value: object, kind: type | UnionType) -> None:
-    expected = kind.__name__ if isinstance(kind, type) else str(kind)
+    expected = " or ".join(each.__name__ for each in get_args(kind) or (kind,))
     require(isinstance(value, kind), name, expected, value)
 
 
@@ -141,7 +153,7 @@ def rows_of_samples(name: str, outputs: Any) -> Array:
 
 def sample_indices(name: str, columns: Numbers | slice, num_samples: int) -> np.ndarray | Array:
     """Return the samples of indices, a slice or a Boolean mask, as indices."""
-    if isinstance(columns, Tracer):
+    if is_traced(columns):
         return columns
     try:
         indices = np.atleast_1d(np.arange(num_samples)[columns])  # type: ignore[index]  # or an error

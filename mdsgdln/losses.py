@@ -4,7 +4,6 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -43,9 +42,14 @@ def logistic(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
 
 def check_targets(loss: Loss, task: Task) -> None:
     """Raise ``ValueError`` unless the targets are in the range of the loss; traced ones pass."""
-    if loss not in (cross_entropy, logistic) or isinstance(task.targets, jax.core.Tracer):
+    checks.instance("task", task, Task)
+    if loss not in (cross_entropy, logistic) or checks.is_traced(task.targets):
         return
     targets = np.asarray(task.targets)
+    if loss is cross_entropy and len(targets) == 1:
+        number = int(max(targets.max(), 1)) + 1
+        one_hot = f"one row per class, as Task.from_samples(X, numpy.eye({number})[labels])"
+        checks.require((targets == 1).all(), "task", one_hot, targets)
     inside = ((targets >= 0) & (targets <= 1)).all()
     checks.require(inside, "task", "targets between 0 and 1 for this loss", targets)
     if loss is cross_entropy:
@@ -75,7 +79,7 @@ def deviation(
     checks.of_shape("losses", losses, reference.shape)
     if learned is not None:
         checks.positive("learned", learned)
-    if any(isinstance(curve, jax.core.Tracer) for curve in (losses, reference)):
+    if checks.is_traced(losses, reference):
         return jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
     losses, reference = np.asarray(losses), np.asarray(reference)  # NumPy compiles nothing
     if learned and not reference.min() < learned * reference[0]:

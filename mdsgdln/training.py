@@ -101,11 +101,11 @@ def train(
         DivergenceError: the loss or the weights became non-finite.
     """
     checks.instance("network", network, Network)
+    checks.function("loss", loss)
+    check_targets(loss, task)
     network.check(weights, task)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
-    checks.function("loss", loss)
-    check_targets(loss, task)
     if observe not in (None, "outputs"):
         checks.function("observe", observe)
     optimiser = optax.sgd if optimiser is None else optimiser
@@ -141,7 +141,7 @@ def train(
 def _check_finite(
     losses: Float[Array, " num_steps"], weights: PyTree, learning_rate: Scalar | None
 ) -> None:
-    if isinstance(losses, jax.core.Tracer):
+    if checks.is_traced(losses):
         return
     last = all(np.isfinite(weight).all() for weight in jax.tree.leaves(weights))
     finite = np.append(np.isfinite(losses), last)

@@ -169,6 +169,7 @@ def _moments(trials: Float[np.ndarray, "neurons trials"], condition: Int[np.ndar
 
 def _table(trials: Any, labels: Any) -> tuple[Float[np.ndarray, "neurons trials"], Any, Any]:
     """Return trials as an array, names of neurons if they come in a pandas table, and labels."""
+    checks.dense("trials", trials)
     columns = [labels] if isinstance(labels, str) else labels
     names = None
     if hasattr(trials, "iloc"):

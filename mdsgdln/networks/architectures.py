@@ -3,7 +3,6 @@
 from collections.abc import Hashable, Sequence
 from itertools import combinations, product
 
-import jax
 import numpy as np
 
 from mdsgdln import _checks as checks
@@ -55,7 +54,7 @@ def pathways(
     if len(inputs) == 1:
         inputs = {visible[0]: "input"}
     # By NumPy gates stay known inside a compiled function.
-    rows_of_gates = gates if isinstance(gates, jax.core.Tracer) else np.asarray(gates)
+    rows_of_gates = gates if checks.is_traced(gates) else np.asarray(gates)
     return GatedNetwork(
         {node: len(seen) for seen, node in inputs.items()}
         | dict(zip(nodes, hidden, strict=True))

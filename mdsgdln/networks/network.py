@@ -40,11 +40,11 @@ class Network:
 
     def apply(self, weights: PyTree, inputs: Float[Array, "N_in P"]) -> Float[Array, "N_out P"]:
         """Return the outputs for ``inputs``, one sample per column."""
-        raise NotImplementedError(f"{type(self).__name__}: expected a method apply, got none")
+        raise ValueError(f"network: expected a method apply, got a {type(self).__name__} without")
 
     def init(self, key: Array, scale: Any) -> PyTree:
         """Draw initial weights of size ``scale`` from a JAX random key."""
-        raise NotImplementedError(f"{type(self).__name__}: expected a method init, got none")
+        raise ValueError(f"network: expected a method init, got a {type(self).__name__} without")
 
     def take(self, columns: Numbers | slice) -> "Network":
         """Return the network for the samples ``columns``: itself, unless it stores gates."""
@@ -71,7 +71,7 @@ def draw_gaussian(
     longest = max(LEAST_NUMBERS, *map(math.prod, shapes))
     keys = jax.random.split(key, len(shapes))
     drawn = _draw(keys, 1 << (longest - 1).bit_length())
-    if not any(isinstance(number, jax.core.Tracer) for number in (drawn, *scales)):
+    if not checks.is_traced(drawn, scales):
         # The same products by NumPy, which compiles nothing, in the precision of the draws.
         drawn = np.asarray(drawn)
         scales = [np.asarray(scale, drawn.dtype) for scale in scales]

@@ -98,7 +98,7 @@ class Task:
         """
         columns = checks.sample_indices("columns", columns, self.num_samples)
         labels = None
-        if self.labels is not None and not isinstance(columns, jax.core.Tracer):
+        if self.labels is not None and not checks.is_traced(columns):
             labels = tuple(self.labels[index] for index in columns)
         return _unchecked(self.inputs[:, columns], self.targets[:, columns], labels)
 

@@ -7,7 +7,6 @@ with fixed singular vectors of the effective datasets; ``stand_in`` lets them ro
 from collections.abc import Iterable, Mapping
 from functools import reduce
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -91,7 +90,7 @@ def pathway_race(
         starts, {path: len(path_modes[path].singular_values) for path in paths}
     )
     for start in by_path.values():
-        if not isinstance(start, jax.core.Tracer):
+        if not checks.is_traced(start):
             checks.require((np.asarray(start) > 0).all(), "starts", "numbers above 0", start)
     drive, coupling = _couplings(network, task, {path: path_modes[path] for path in paths})
     strengths = integrate_race(drive, coupling, jnp.concatenate(list(by_path.values())), times)

@@ -15,7 +15,6 @@ ones: W₁ᵀW₁ = Hσ₁² 1, W₂W₂ᵀ = Hσ₂² 1 and W₂W₁ = 0, so th
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -151,19 +150,18 @@ def _is_gated_by_neuron(network: GatedNetwork, node: Node) -> bool:
 
 def _rows(data: Array, rows: Sequence[int]) -> Any:
     """Index concrete data by NumPy, which compiles nothing."""
-    return (data if isinstance(data, jax.core.Tracer) else np.asarray(data))[np.array(rows)]
+    return (data if checks.is_traced(data) else np.asarray(data))[np.array(rows)]
 
 
 def _joined(pieces: Iterable[Any]) -> Any:
     """Stack concrete matrices by NumPy, which compiles nothing."""
     pieces = list(pieces)
-    traced = any(isinstance(piece, jax.core.Tracer) for piece in pieces)
-    return (jnp if traced else np).concatenate(pieces)
+    return (jnp if checks.is_traced(pieces) else np).concatenate(pieces)
 
 
 def _basis(spanning: Sequence[Numbers]) -> Any:
     """Return an orthonormal basis of the columns of several matrices; None if it is complete."""
-    if any(isinstance(piece, jax.core.Tracer) for piece in spanning):
+    if checks.is_traced(spanning):
         columns: Array = jnp.concatenate([jnp.asarray(piece) for piece in spanning], axis=1)
         return jnp.linalg.qr(columns)[0] if columns.shape[1] < len(columns) else None
     known = [np.asarray(piece, float) for piece in spanning]

@@ -17,7 +17,7 @@ from jaxtyping import Array, PyTree
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
-from mdsgdln.losses import Loss, squared_error
+from mdsgdln.losses import Loss, check_targets, squared_error
 from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network
 from mdsgdln.tasks import Task
 from mdsgdln.theory.conditions import conditions_of_prediction
@@ -121,11 +121,11 @@ def stand_in(
             a pathway with fewer neurons than modes, weights beyond the tested range, or no key.
     """
     checks.instance("network", network, GatedNetwork | Layered)
-    checks.instance("task", task, Task)
+    checks.function("loss", loss)
+    check_targets(loss, task)
     checks.positive_integer("num_neurons", num_neurons)
     if key is not None:
         checks.random_key("key", key)
-    checks.function("loss", loss)
     rule = optax.sgd(RATE) if optimiser is None else optimiser
     checks.instance("optimiser", rule, optax.GradientTransformation)
     reducible, reduce_outputs = _can_be_reduced(rule), loss is squared_error
@@ -177,8 +177,7 @@ def _reduced(
     network.check(None, task)
     scales = checks.scales(scale, edges, or_zero=False)
     narrow, weights = expected_weights(network, scales, task, reduce_outputs)
-    leaves = jax.tree.leaves((scales, task, network))
-    if not any(isinstance(leaf, jax.core.Tracer) for leaf in leaves):
+    if not checks.is_traced(scales, task, network):
         violated = [
             f"{row.name}: {row.value:.2g}, expected {row.bound}; {row.beyond}"
             for row in conditions_of_prediction(network, task, scales)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float
@@ -66,7 +65,7 @@ def _columns(**arguments: Numbers) -> list[Float[Array, "modes 1"]]:
     for name, value in arguments.items():
         array = checks.finite_array(name, value, np.ndim(value), "(modes,)", may_be_empty=True)
         checks.require(array.ndim < 2, name, "a number or shape (modes,)", array.shape)
-        if not isinstance(array, jax.core.Tracer):
+        if not checks.is_traced(array):
             checks.require((np.asarray(array) >= 0).all(), name, "entries of at least 0", array)
         arrays.append(jnp.atleast_1d(array))
     try:
@@ -110,7 +109,7 @@ def mode_trajectory(
     if depth == 2:
         left = jnp.exp(-2 * s * row) + 2 * start * d * _saturating(2 * s, row)
         return jnp.where(start > 0, start / jnp.where(start > 0, left, 1.0), 0.0)
-    if not isinstance(start, jax.core.Tracer):
+    if not checks.is_traced(start):
         checks.require((np.asarray(start) > 0).all(), "starts", "entries above 0", start)
     return integrate_race(s[:, 0], jnp.diag(d[:, 0]), start[:, 0], times, depth)
 

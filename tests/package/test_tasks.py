@@ -1,13 +1,16 @@
 """Tasks: facts of the papers, selection of samples, bad input."""
 
+from unittest.mock import patch
+
 import jax
 import numpy as np
 import pytest
 from bad_input import refused
+from jax.experimental.sparse import BCOO
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix
 
-from mdsgdln import tasks
+from mdsgdln import discovery, tasks
 from mdsgdln.tasks import Task
 
 
@@ -130,5 +133,18 @@ def test_precision_is_kept_and_what_cannot_be_read_is_named():
     equal(Task(objects, objects).inputs, objects.astype(float))
     with refused(r"Y: expected numbers.*one-hot rows"):
         Task.from_samples(np.eye(3), ["a", "b", "c"])
-    with refused(r"X: expected a dense array.*toarray"):
-        Task.from_samples(csr_array(np.eye(3)), np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("sparse", "dense"),
+    [(csr_array, "toarray"), (csr_matrix, "toarray"), (BCOO.fromdense, "todense")],
+)
+def test_sparse_arrays_are_refused_at_once(sparse, dense):
+    array = sparse(np.eye(3))
+    with patch.object(type(array), "__getitem__", side_effect=AssertionError("read by entries")):
+        with refused(rf"inputs: expected a dense array, .* use inputs\.{dense}\(\)"):
+            Task(array, np.eye(3))
+        with refused(rf"Y: .* use Y\.{dense}\(\)"):
+            Task.from_samples(np.eye(3), array)
+        with refused(rf"trials: .* use trials\.{dense}\(\)"):
+            discovery.activity_by_condition(array, [0, 1, 2])

@@ -174,6 +174,19 @@ def test_targets_that_are_no_probabilities_are_refused(loss):
         train(NETWORK, WEIGHTS, TASK, 0.05, 2, loss=md.cross_entropy)
 
 
+def test_integer_class_labels_get_the_advice_to_make_them_one_hot():
+    labels = np.array([0, 2, 1, 2])
+    task = tasks.Task.from_samples(np.eye(4), labels)
+    network, options = networks.ReLUNetwork((4, 100, 3)), {"loss": md.cross_entropy}
+    weights, advice = network.init(KEY, 0.01), r"from_samples\(X, numpy\.eye\(3\)\[labels\]\)"
+    with refused(rf"task: expected one row per class, as Task\.{advice}"):
+        train(network, weights, task, 0.05, 2, **options)
+    with refused(advice):
+        md.predict(network, 0.01, task, 0.05, 2, key=KEY, **options)
+    one_hot = tasks.Task.from_samples(np.eye(4), np.eye(3)[labels])
+    assert train(network, weights, one_hot, 0.05, 2, **options).losses[0] < 1.2
+
+
 def test_float32_weights_stay_float32():
     weights = [w.astype(jnp.float32) for w in WEIGHTS]
     run = train(NETWORK, weights, TASK, 0.05, 20)
@@ -280,3 +293,12 @@ def test_a_network_of_ones_own_that_does_not_fit_is_named():
         train(network, weights, TASK, 0.1, 3)
     with refused("network"):
         train(Tanh, weights, TASK, 0.1, 3)  # the class, not one of its networks
+
+
+@pytest.mark.parametrize("name", ["init", "apply"])
+def test_a_method_that_a_network_of_ones_own_does_not_have_is_named(name):
+    class Bare(md.Network):
+        """Nothing is written."""
+
+    with refused(f"network: expected a method {name}, got a Bare without"):
+        Bare().init(KEY, 0.1) if name == "init" else train(Bare(), [], TASK, 0.1, 3)

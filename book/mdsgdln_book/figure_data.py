@@ -152,13 +152,15 @@ def gating() -> list[dict]:
             "samples": samples,
             "rows": rows,
             "start": start,
-            "found": [half_spaces([*inputs, *bias]) for bias in ([], [np.ones(len(samples))])],
+            "found": [
+                weights_or_conflicts([*inputs, *bias]) for bias in ([], [np.ones(len(samples))])
+            ],
         }
         for name, samples, rows, start, inputs in shown
     ]
 
 
-def half_spaces(inputs: list) -> dict:
+def weights_or_conflicts(inputs: list) -> dict:
     """Return weights of at most 2 for every gate on a few samples, or a conflict."""
     inputs = np.array(inputs)
     grid = np.array(list(product(range(-2, 3), repeat=len(inputs))))

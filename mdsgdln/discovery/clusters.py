@@ -57,7 +57,7 @@ def k_means_gates(
     """
     checks.instance("seed", seed, int | np.integer)
     num_clusters = checks.positive_integer("num_clusters", num_clusters)
-    patterns = distinct(*checked(activity, weights), silent=True)
+    patterns = distinct(*checked_activity(activity, weights), silent=True)
     most = len(patterns.gates)
     expected = f"at most {most}, one per pattern"
     checks.require(num_clusters <= most, "num_clusters", expected, num_clusters)
@@ -71,7 +71,7 @@ def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patter
     recording without noise may have several patterns where ``find`` returns one gate. Arguments and
     errors are those of ``k_means_gates``.
     """
-    gates, shares = distinct(*checked(activity, weights), silent=True)
+    gates, shares = distinct(*checked_activity(activity, weights), silent=True)
     heaviest = np.argsort(-shares)
     common = heaviest[(shares[heaviest] >= SMALLEST_SHARE) & gates[heaviest].any(axis=1)]
     return Patterns(gates[common].astype(int), shares[common])
@@ -111,7 +111,7 @@ def disagreement(gates: Numbers, others: Numbers) -> float:
     return float((matched + abs(len(gates) - len(others)) / 2) / max(len(gates), len(others)))
 
 
-def checked(
+def checked_activity(
     activity: Numbers, weights: Numbers | None
 ) -> tuple[Float[np.ndarray, "neurons P"], Float[np.ndarray, " neurons"]]:
     """Return activity and weights as arrays, or raise ``ValueError``."""

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
-from mdsgdln.discovery.clusters import Patterns, checked, distinct, rounded
+from mdsgdln.discovery.clusters import Patterns, checked_activity, distinct, rounded
 from mdsgdln.discovery.recordings import Recording, entries, listed
 from mdsgdln.discovery.repetition import certainty, clusterings, nearest, number_of_kinds
 
@@ -165,7 +165,7 @@ def _find(activity: Numbers | Recording, weights: Numbers | None, resamples: int
     """Find kinds; without resamples, cluster surrogates only where gates repeat."""
     recording = activity if isinstance(activity, Recording) else None
     given = activity.activity if isinstance(activity, Recording) else activity
-    activity, weight = checked(given, weights)
+    activity, weight = checked_activity(given, weights)
     if weights is None and len(np.unique(activity[activity > 0])) > 1:
         weight = np.maximum(activity, 0).mean(axis=1)
     patterns = distinct(activity, weight)

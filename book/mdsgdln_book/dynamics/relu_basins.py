@@ -102,7 +102,7 @@ def basins(
     before, end, cold = _flow(*map(jnp.asarray, (start, reduced, answers)))
     w, u = np.split(np.asarray(cold, float), [len(reduced)], axis=1)
     rounding = ROUNDING * float(jnp.finfo(cold.dtype).eps)
-    tops, group, flatness = _settled(reduced, answers, w, rounding)
+    tops, group, flatness = _nearest_maxima(reduced, answers, w, rounding)
     _warn_of_lost(w, u, reduced, answers, group)
     # Of the length of z, what lies along the basin: ln c + ρt, ρ the growth in the unit of time.
     outputs = np.maximum(tops @ reduced, 0) @ answers.T
@@ -178,7 +178,7 @@ def _largest_rate(on, inputs, residual) -> Float[Array, "N 1"]:
     return jnp.where(bound > 0, bound, 1.0)[:, None]
 
 
-def _settled(inputs, residual, w: Float[np.ndarray, "N n"], rounding: float) -> tuple:
+def _nearest_maxima(inputs, residual, w: Float[np.ndarray, "N n"], rounding: float) -> tuple:
     """Return the maximum that each neuron has come next to.
 
     A sample with |wᵀx| below ``rounding`` counts as parked if it would push up.

@@ -141,7 +141,7 @@ def shares_at_equal_speeds(
     blocks = np.sqrt(np.stack([np.ones(C), k, C - k], axis=1))  # norm of equal entries
     here = np.array([comb(C - 1, size - 1) for size in k])  # pathways on in a context
     both = np.array([comb(C - 2, size - 2) if size > 1 else 0 for size in k])  # and in another
-    strengths = np.linalg.svd(tree_deviations(), compute_uv=False)
+    strengths = np.linalg.svd(centred_tree_rows(), compute_uv=False)
     strengths = strengths[strengths > 1e-9]  # κ
     into = np.full((len(strengths), C), 1e-6)  # item weights
     out = np.zeros((len(strengths), C, 3))  # x, y, z
@@ -173,7 +173,7 @@ def shares_at_equal_speeds(
     raise ArithmeticError("half of the residual is never learned")
 
 
-def tree_deviations() -> np.ndarray:
+def centred_tree_rows() -> np.ndarray:
     """Return F̃ of the tree, its rows minus their means over items."""
     rows = np.asarray(md.tasks.structure("tree", NUM_ITEMS))
     return rows - rows.mean(axis=1, keepdims=True)

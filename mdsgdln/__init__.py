@@ -2,6 +2,7 @@
 
 Imports run one way: ``tasks``, ``graphs`` and ``gates`` → ``networks`` → ``losses``, ``training``
 and ``statistics`` → ``theory``. ``discovery`` finds gates in recorded activity, ``plots`` draws.
+A bad argument raises ``ValueError`` with its name, what was expected and what was received.
 """
 
 from mdsgdln import (

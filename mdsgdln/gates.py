@@ -22,9 +22,6 @@ def context_gates(
         num_contexts: C.
         num_items: n; samples are in context-major order, P = n C, as in ``tasks.contextual``.
         subsets: contexts in which each pathway is active, numbered from 0.
-
-    Raises:
-        ValueError: a non-positive size, no subset, or an unknown context.
     """
     num_items = checks.positive_integer("num_items", num_items)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
@@ -48,9 +45,6 @@ def is_realisable(pattern: Numbers) -> bool:
 
     Args:
         pattern: 0 or 1 per item and context, shape (n, C).
-
-    Raises:
-        ValueError: a wrong shape, or entries that are not 0 or 1.
     """
     on = _binary("pattern", pattern, "(n, C)")
     by_size = on[np.argsort(on.sum(axis=1))]
@@ -67,9 +61,6 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     Args:
         gates: 0 or 1, shape (K, P).
         inputs: X, shape (N_in, P). A bias is a row of ones.
-
-    Raises:
-        ValueError: a wrong shape, or entries that are not 0 or 1.
     """
     on = _binary("gates", gates, "(K, P)")
     inputs = np.asarray(checks.finite_array("inputs", inputs, 2, "(N_in, P)"))

@@ -39,12 +39,7 @@ class Graph:
         edges: Iterable[Edge],
         rows: Mapping[Node, Any] | None = None,
     ) -> "Graph":
-        """Check sizes, edges and rows as ``GatedNetwork`` takes them, and return the graph.
-
-        Raises:
-            ValueError: a non-positive size, an edge of an unknown node, an edge given twice, a
-                node without an edge, a cycle, or rows of another node or number.
-        """
+        """Check sizes, edges and rows as ``GatedNetwork`` takes them, and return the graph."""
         checks.require(isinstance(sizes, Mapping) and sizes, "sizes", "{node: neurons}", sizes)
         numbers = {
             node: checks.positive_integer(f"sizes[{node!r}]", size) for node, size in sizes.items()
@@ -133,11 +128,7 @@ class Graph:
         return result
 
     def path_edges(self, path: Path) -> tuple[Edge, ...]:
-        """Return the edges of ``path``, given by its nodes.
-
-        Raises:
-            ValueError: not a path from an input node to an output node of this graph.
-        """
+        """Return the edges of ``path``, given by its nodes."""
         checks.several("path", path)
         checks.require(tuple(path) in self.paths, "path", f"one of {self.paths!r:.200}", path)
         return tuple(zip(path[:-1], path[1:], strict=True))

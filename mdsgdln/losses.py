@@ -70,9 +70,6 @@ def deviation(
         losses: 𝓛, shape (T,).
         reference: 𝓛_ref at the same times, shape (T,).
         learned: share of its start below which the reference should fall; None for no check.
-
-    Raises:
-        ValueError: different lengths, or an entry that is not finite.
     """
     losses = checks.finite_array("losses", losses, 1, "(T,)")
     reference = checks.finite_array("reference", reference, 1, "(T,)")

@@ -1,6 +1,6 @@
 """Statistics of the data alone: modes of a task, and the effective dataset of a path."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -18,11 +18,11 @@ SAME = 1e-6  # of the largest singular value: smaller is zero, closer is equal
 
 
 class Modes(NamedTuple):
-    """Modes of Σ^yx = Y Xᵀ / P = U S Vᵀ with s > 0, strongest first (MHS App. A.1).
+    """Singular vectors and values of Σ^yx = Y Xᵀ / P = U S Vᵀ, strongest first (MHS App. A.1).
 
     Attributes:
         left: U, shape (N_out, modes).
-        singular_values: s_α, shape (modes,).
+        singular_values: s_α > 0, shape (modes,).
         right: V, shape (N_in, modes).
         input_variances: d_α = v_αᵀ Σ^x v_α with Σ^x = X Xᵀ / P, shape (modes,).
         coupling: ‖Σ^x V − V diag(d)‖ / ‖Σ^x V‖ in the Frobenius norm; 0 if the modes are
@@ -37,10 +37,11 @@ class Modes(NamedTuple):
 
 
 def modes(task: Task) -> Modes:
-    """Return the modes of a task whose singular value exceeds a millionth of the largest.
+    """Return the singular modes of a task's input–output correlation.
 
-    Modes of equal singular value are rotated so that they also diagonalise Σ^x. The sign of a mode
-    makes the largest entry of u_α positive.
+    Singular values below a millionth of the largest are left out. Modes of equal singular value are
+    rotated so that they also diagonalise Σ^x. The sign of a mode makes the largest entry of u_α
+    positive.
     """
     checks.instance("task", task, Task)
     checks.concrete("task", task)
@@ -69,20 +70,12 @@ def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
     """Return the dataset from which a path learns (MHS Eq. 4), with all P samples.
 
     Its inputs are g_p x_s(p), of the path's input node s(p), and its targets those of the path's
-    output node where g_p ≠ 0, else zero.
-
-    Args:
-        network: the gated network.
-        task: inputs and targets.
-        path: the path's nodes from an input to an output node (or its edges).
+    output node where g_p ≠ 0, else zero. The path is given by its nodes.
     """
     checks.instance("network", network, GatedNetwork)
     network.check(None, task)
     checks.concrete("task", task)
     checks.several("path", path)
-    steps: Any = path
-    if path and all(step in network.graph.edges for step in path):
-        path = (steps[0][0], *(target for _, target in steps))
     gate = np.asarray(network.path_gate(path, task.num_samples))
     rows = network.graph.node_rows
     inputs = np.asarray(task.inputs)[np.array(rows[path[0]])] * gate

@@ -96,8 +96,6 @@ def train(
         every: steps between two records.
 
     Raises:
-        ValueError: weights, gates or task that do not fit the network, a bad number, or a learning
-            rate together with an optimiser instance.
         DivergenceError: the loss or the weights became non-finite.
     """
     checks.instance("network", network, Network)

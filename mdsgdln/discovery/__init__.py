@@ -13,7 +13,7 @@ from mdsgdln.discovery.clusters import (
     importance,
     k_means_gates,
 )
-from mdsgdln.discovery.kinds import Kinds, discover, find
+from mdsgdln.discovery.kinds import Kinds, find
 from mdsgdln.discovery.recordings import Recording, activity_by_condition
 from mdsgdln.discovery.repetition import MOST_PATHWAYS
 
@@ -26,7 +26,6 @@ __all__ = [
     "activity_by_condition",
     "common_patterns",
     "disagreement",
-    "discover",
     "find",
     "importance",
     "k_means_gates",

@@ -51,9 +51,6 @@ def k_means_gates(
 
     Returns:
         gates, 0 or 1, shape (K, P), in decreasing order of size.
-
-    Raises:
-        ValueError: as ``find``, or too many clusters.
     """
     checks.instance("seed", seed, int | np.integer)
     num_clusters = checks.positive_integer("num_clusters", num_clusters)

@@ -106,17 +106,6 @@ def in_words(gate: Int[np.ndarray, " P"], names: Sequence[Hashable]) -> str:
     return f"all but {listed(off)}" if len(off) < len(on) else listed(on)
 
 
-def discover(
-    activity: Numbers | Recording, weights: Numbers | None = None
-) -> Int[np.ndarray, "K P"]:
-    """Return the gates of ``find`` alone, a distinct row per kind, shape (K, P).
-
-    They are in decreasing order of size; without kinds it is a single one. Arguments, errors and
-    warnings are those of ``find``.
-    """
-    return _find(activity, weights, resamples=0).gates
-
-
 def find(
     activity: Numbers | Recording, weights: Numbers | None = None, resamples: int = 20
 ) -> Kinds:
@@ -151,18 +140,10 @@ def find(
         ``gates``, each neuron's ``gate_of`` and ``sure``, or the ``reason`` why there are no kinds;
         printed as a table.
 
-    Raises:
-        ValueError: wrong shapes, non-finite entries, negative weights, or no neuron with weight
-            that is ever on.
-
     Warns:
         UserWarning: the recording is too small or too one-sided, or transposed.
     """
-    return _find(activity, weights, checks.positive_integer("resamples", resamples))
-
-
-def _find(activity: Numbers | Recording, weights: Numbers | None, resamples: int) -> Kinds:
-    """Find kinds; without resamples, cluster surrogates only where gates repeat."""
+    resamples = checks.positive_integer("resamples", resamples)
     recording = activity if isinstance(activity, Recording) else None
     given = activity.activity if isinstance(activity, Recording) else activity
     activity, weight = checked_activity(given, weights)
@@ -170,25 +151,21 @@ def _find(activity: Numbers | Recording, weights: Numbers | None, resamples: int
         weight = np.maximum(activity, 0).mean(axis=1)
     patterns = distinct(activity, weight)
     num_neurons = int(((activity > 0).any(axis=1) & (weight > 0)).sum())
-    of_each = clusterings(patterns, num_neurons, complete=resamples > 0)
+    of_each = clusterings(patterns, num_neurons)
     number, reason = number_of_kinds(of_each)
     gates = _common(patterns) if number is None else of_each[number].gates
-    sure, halves = np.full(len(activity), np.nan), np.nan
-    if resamples:
-        gate_of = nearest(activity, gates)
-        again, halves = certainty(recording, activity, weight, gates, gate_of, resamples)
-        if number is not None and not again.any():
-            number, gates = None, _common(patterns)
-            reason = "no neuron has its gate in any resample"
-        sure = sure if number is None else again
+    gate_of = nearest(activity, gates)
+    sure, halves = certainty(recording, activity, weight, gates, gate_of, resamples)
+    if number is not None and not sure.any():
+        number, gates = None, _common(patterns)
+        gate_of, reason = nearest(activity, gates), "no neuron has its gate in any resample"
     caveats = _caveats(recording, activity, num_neurons, gates)
     if caveats:
-        name = "find" if resamples else "discover"
-        warnings.warn(f"{name}: {' '.join(caveats)}", stacklevel=3)
+        warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
     return Kinds(
         gates=gates,
-        gate_of=nearest(activity, gates),
-        sure=sure,
+        gate_of=gate_of,
+        sure=np.full(len(activity), np.nan) if number is None else sure,
         shares=patterns.share_of(gates),
         agreement={number: 1 - each.mismatch for number, each in of_each.items()},
         silhouette={number: each.silhouette for number, each in of_each.items()},

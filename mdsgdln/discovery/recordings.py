@@ -106,10 +106,6 @@ def activity_by_condition(
             are never silent use each neuron's own mean; then none is active everywhere.
         suppressed: find activity *below* the baseline or threshold in place of activity above it.
 
-    Raises:
-        ValueError: shapes that do not fit, entries below 0 without a threshold, infinite entries,
-            ``suppressed`` without a baseline or threshold, or no neuron that is ever on.
-
     Warns:
         UserWarning: single trials have no standard error, or many neurons may be suppressed.
     """

@@ -79,18 +79,14 @@ def number_of_kinds(found: dict[int, Clustering]) -> tuple[int | None, str]:
     return number, ""
 
 
-def clusterings(patterns: Patterns, num_neurons: int, complete: bool) -> dict[int, Clustering]:
-    """Return the clustering into each number of clusters.
-
-    Unless ``complete``, surrogates are clustered only where gates repeat exactly.
-    """
+def clusterings(patterns: Patterns, num_neurons: int) -> dict[int, Clustering]:
+    """Return the clustering into each number of clusters."""
     found = {}
     surrogates = _surrogates(patterns, min(num_neurons, MOST_NEURONS))
     for num_clusters in range(2, min(MOST_PATHWAYS, len(patterns.gates)) + 1):
         gates, mismatch = _repeated(patterns, num_clusters)
         own = _silhouette(gates, patterns)
-        compared = complete or (len(gates) > 1 and mismatch <= EXACT)
-        null = [_null(each, num_clusters) for each in surrogates] if compared else [np.nan]
+        null = [_null(each, num_clusters) for each in surrogates]
         mean, deviation = float(np.mean(null)), float(np.std(null))
         needed = min(mean + APART * deviation, STRONG)
         above = np.inf if own > STRONG else (own - mean) / max(deviation, 1e-6)

@@ -29,10 +29,6 @@ def pathways(
         gates: shape (K, P), one row per pathway.
         num_hidden: neurons of a pathway, or one number per pathway.
         input_masks: shape (K, N_in), non-zero where the pathway sees the input.
-
-    Raises:
-        ValueError: gates without one column per sample, masks of the wrong shape, or a mask of
-            zeros.
     """
     checks.instance("task", task, Task)
     gates = checks.finite_array("gates", gates, 2, "(K, P)")
@@ -80,9 +76,6 @@ def contextual_pathways(
         num_contexts: C.
         subset_size: k, contexts in which a contextual pathway is active.
         num_hidden: neurons of a pathway, or one number per pathway.
-
-    Raises:
-        ValueError: k outside 1 … C, or a task without C contexts.
     """
     checks.instance("task", task, Task)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
@@ -126,9 +119,6 @@ def routing_network(
         num_hidden: neurons of a hidden layer (of each block).
         num_layers: number of hidden layers.
         num_sharing: m, input (output) domains of a block, a divisor of M; M by default.
-
-    Raises:
-        ValueError: a task without M domains, Q above M, or m that does not divide M.
     """
     checks.instance("task", task, Task)
     num_hidden = checks.positive_integer("num_hidden", num_hidden)

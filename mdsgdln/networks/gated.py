@@ -33,10 +33,6 @@ class GatedNetwork(Network, static=False):
         rows: {input or output node: slice or indices}, the rows of the inputs that an input node
             reads, or of the outputs that an output node writes. By default input nodes (output
             nodes) are stacked in the order of ``sizes``.
-
-    Raises:
-        ValueError: bad sizes, unknown nodes or edges, a cycle, gates of the wrong length, or a
-            number of rows other than the node's number of neurons.
     """
 
     graph: Graph
@@ -65,23 +61,13 @@ class GatedNetwork(Network, static=False):
     def init(
         self, key: Array, scale: Scalar | Sequence[Scalar] | Mapping[Edge, Scalar]
     ) -> dict[Edge, Array]:
-        """Draw Gaussian weights {edge: (neurons of target, neurons of source)}.
-
-        Args:
-            key: a JAX random key.
-            scale: σ, the standard deviation of an entry, one per edge, or {edge: σ}.
-        """
+        """Draw Gaussian weights of standard deviation ``scale``: σ, one per edge, or {edge: σ}."""
         shapes = self.graph.shapes
         drawn = draw_gaussian(key, list(shapes.values()), checks.scales(scale, tuple(shapes)))
         return dict(zip(shapes, drawn, strict=True))
 
     def init_orthogonal(self, gain: Scalar, *, key: Array) -> dict[Edge, Array]:
-        """Draw random weights whose singular values all equal ``gain``, as in NRR.
-
-        Args:
-            gain: σ₀, the singular value of every matrix.
-            key: a JAX random key.
-        """
+        """Draw random weights whose singular values all equal ``gain``, as in NRR."""
         checks.random_key("key", key)
         gain, shapes = checks.positive("gain", gain, or_zero=True), self.graph.shapes
         keys = jax.random.split(key, len(shapes))
@@ -115,21 +101,14 @@ class GatedNetwork(Network, static=False):
         checks.require(fits, name, f"{number} rows for {list(nodes)}", num_rows)
 
     def path_gate(self, path: Path, num_samples: int) -> Float[Array, " P"]:
-        """Return g_p, the product of the node and edge gates along ``path``, one per sample.
-
-        Raises:
-            ValueError: no path of the graph, or gates that differ between neurons.
-        """
+        """Return g_p, the product of the node and edge gates along ``path``, one per sample."""
         with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
             gate = jnp.ones(num_samples)
             for place in (*path, *self.graph.path_edges(path)):
                 factor = self.node_gates.get(place, self.edge_gates.get(place))
                 if factor is not None:
-                    name, expected = (
-                        f"gates of {place!r}",
-                        "one per sample, (P,), not one per neuron",
-                    )
-                    checks.require(factor.ndim == 1, name, expected, factor.shape)
+                    expected = "one per sample, (P,), not one per neuron"
+                    checks.require(factor.ndim == 1, f"gates of {place!r}", expected, factor.shape)
                     gate = gate * factor
         return gate
 
@@ -185,11 +164,8 @@ class GatedNetwork(Network, static=False):
 
         Args:
             weights: {edge: matrix}, as from ``init``.
-            inputs: X, shape (N_in, P).
+            inputs: X.
             gates: {node or edge: (P,) or (neurons, P)}, used in place of all stored ones.
-
-        Raises:
-            ValueError: gates of unknown nodes or of another number of samples.
         """
         activity = self.activations(weights, inputs, gates)
         nodes = self.graph.output_nodes

@@ -29,9 +29,6 @@ class Layered(Network):
         sizes: (N_in, H, ..., N_out).
         activation: φ of every hidden layer, a function of an array. Networks of equal sizes share
             compiled programs if their activation is the same object.
-
-    Raises:
-        ValueError: fewer than two sizes, a size that is not positive, or no function.
     """
 
     sizes: Sequence[int]
@@ -53,12 +50,7 @@ class Layered(Network):
         return list(zip(self.sizes[1:], self.sizes[:-1], strict=True))
 
     def init(self, key: Array, scale: Scalar | Sequence[Scalar]) -> list[Array]:
-        """Draw Gaussian weights, one matrix (N_{l+1}, N_l) per layer.
-
-        Args:
-            key: a JAX random key.
-            scale: σ, the standard deviation of an entry, or one per layer.
-        """
+        """Draw Gaussian weights of standard deviation ``scale``: σ, or one per layer."""
         scales = checks.scales(scale, tuple(range(len(self.shapes))))
         return draw_gaussian(key, self.shapes, scales)
 
@@ -101,11 +93,8 @@ class Layered(Network):
 
         Args:
             weights: one matrix per layer, as from ``init``.
-            inputs: X, shape (N_in, P).
+            inputs: X.
             gates: one array (P,) or (neurons, P) per hidden layer, used in place of the activation.
-
-        Raises:
-            ValueError: gates of the wrong shape.
         """
         hidden = self.activations(weights, inputs, gates)
         return weights[-1] @ (hidden[-1] if hidden else jnp.asarray(inputs))  # type: ignore[return-value]
@@ -181,10 +170,6 @@ def from_weights(
 
     Returns:
         the network and its weights, in which W₁ has one more column if the first layer has a bias.
-
-    Raises:
-        ValueError: shapes that do not fit together, a later bias that is not zero, outputs that
-            differ from those of ``check``, or an unknown convention or activation.
     """
     checks.require(convention in TRANSPOSED, "convention", f"one of {[*TRANSPOSED]}", convention)
     checks.several("weights", weights)

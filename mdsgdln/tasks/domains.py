@@ -16,9 +16,6 @@ def trained_routes(num_domains: int, num_trained: int) -> Bool[np.ndarray, "M_in
     Args:
         num_domains: M; output domains are counted modulo M.
         num_trained: Q (K in NRR Fig. 4), output domains trained with each input domain.
-
-    Raises:
-        ValueError: Q above M, or a number that is not a positive integer.
     """
     num_domains = checks.positive_integer("num_domains", num_domains)
     num_trained = checks.positive_integer("num_trained", num_trained)
@@ -53,9 +50,6 @@ def routing(
         items: the task within a domain; ``hierarchy()`` by default.
         input_maps: a matrix (rows, N_in) per input domain, applied to the items' inputs.
         output_maps: a matrix (rows, N_out) per output domain, applied to their targets.
-
-    Raises:
-        ValueError: Q above M, or maps of the wrong number or shape.
     """
     trained = trained_routes(num_domains, num_domains if num_trained is None else num_trained)
     items = hierarchy() if items is None else items

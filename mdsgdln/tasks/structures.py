@@ -67,10 +67,6 @@ def structure(name: str | Numbers, num_items: int) -> Float[np.ndarray, "rows it
             added; or the rows themselves, (rows, items).
         num_items: n; for trees a power of two, for crosses also at least 4, for rings even and at
             least 4.
-
-    Raises:
-        ValueError: an unknown name, a number of items that the structure does not allow, or rows
-            without one column per item.
     """
     return _rows("name", name, num_items)
 
@@ -108,10 +104,6 @@ def contextual(
         structures: a name (``tree``, ``ring``, ``cross``) or an array (rows, items) per context;
             trees by default.
         common: name or array of the common block.
-
-    Raises:
-        ValueError: not one structure per context, an unknown name, an array without one column
-            per item.
     """
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
     structures = ["tree"] * num_contexts if structures is None else structures

@@ -25,10 +25,6 @@ class Task:
         inputs: X, shape (N_in, P).
         targets: Y, shape (N_out, P).
         labels: a name per sample, for figures; stored as a tuple of strings.
-
-    Raises:
-        ValueError: a wrong number of axes, different numbers of samples, non-finite entries, or a
-            wrong number of labels.
     """
 
     inputs: Float[Array, "N_in P"]
@@ -66,10 +62,6 @@ class Task:
             X: inputs, shape (P, N_in); an array, or a table or a tensor that NumPy can read.
             Y: targets, shape (P, N_out), or (P,) for a single output.
             labels: a name per sample, for figures.
-
-        Raises:
-            ValueError: a wrong number of axes, different numbers of samples, non-finite entries, or
-                a wrong number of labels.
         """
         inputs = checks.finite_array("X", X, 2, "(P, N_in)")
         targets = checks.rows_of_samples("Y", Y)
@@ -92,9 +84,6 @@ class Task:
         A network that stores gates needs the same samples, ``network.take(columns)``: with samples
         in another order it would apply the wrong gates without an error. Traced indices, as of a
         batch, are not checked, and their samples have no labels.
-
-        Raises:
-            ValueError: an index outside the samples, a mask of the wrong length, or no sample.
         """
         columns = checks.sample_indices("columns", columns, self.num_samples)
         labels = None

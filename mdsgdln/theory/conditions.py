@@ -98,11 +98,8 @@ def applicability(
 
     Args:
         network: every hidden node has one edge in and one edge out; gates one per sample.
-        task: inputs and targets.
+        task: the data.
         scale: σ of the initial weights, or one per edge (layer).
-
-    Raises:
-        ValueError: a network that is not two-layer, a gate per neuron, bad numbers or σ = 0.
     """
     checks.instance("network", network, GatedNetwork | LinearNetwork)
     gated = network.as_gated() if isinstance(network, LinearNetwork) else network

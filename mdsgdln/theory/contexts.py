@@ -42,10 +42,6 @@ def contextual_closed_form(
         strengths: initial strengths a₀ of a common and of a contextual mode.
         times: t = learning rate · step, shape (T,).
         structure: name or rows (rows, items) of F.
-
-    Raises:
-        ValueError: fewer than two contexts, a number of strengths other than two, an unknown
-            structure, or one whose items differ in their summed similarity.
     """
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
     checks.require(num_contexts > 1, "num_contexts", "at least 2", num_contexts)
@@ -79,9 +75,6 @@ def learning_time(num_contexts: int, subset_size: int) -> float:
     Args:
         num_contexts: C.
         subset_size: k, from 1 to C − 1. The common pathway, k = C, takes T = 1/s_c.
-
-    Raises:
-        ValueError: k outside 1 … C − 1.
     """
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
     subset_size = checks.positive_integer("subset_size", subset_size)
@@ -114,10 +107,6 @@ def context_preference(
 
     Returns:
         preferences, shape (H, C), contexts in the order of their numbers.
-
-    Raises:
-        ValueError: more than one hidden layer, weights that do not fit, contexts of the wrong
-            length, a single context, or mean inputs that are equal in all contexts.
     """
     checks.instance("network", network, ReLUNetwork)
     checks.require(len(network.sizes) == 3, "network", "one hidden layer", network)

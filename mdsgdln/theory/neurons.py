@@ -17,6 +17,7 @@ weights of size σ√(H/N) represents the wide one.
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
@@ -35,6 +36,7 @@ SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of w and v
 HOMOGENEOUS = 1e-5  # relative difference of φ(2z) and 2 φ(z) that is rounding
 
 
+@dataclass(frozen=True, repr=False)
 class Repeated(Layered):
     """A network with one hidden layer in which each neuron represents several equal ones.
 
@@ -42,17 +44,7 @@ class Repeated(Layered):
     copies as in the wide network.
     """
 
-    copies: float
-
-    def __init__(self, sizes: Sequence[int], activation: Callable, copies: float):
-        object.__setattr__(self, "copies", float(copies))
-        super().__init__(sizes, activation)
-
-    def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) and self.copies == getattr(other, "copies", None)
-
-    def __hash__(self) -> int:
-        return hash((self.sizes, self.activation, self.copies))
+    copies: float = 1.0
 
     def apply(self, weights, inputs, gates=None) -> Float[Array, "N_out P"]:
         """Return m times the outputs of the neurons, with the gradient of one times these."""
@@ -89,17 +81,9 @@ def represent_layer(
 ) -> tuple[Layered, list, Task]:
     """Return the network, weights and task of a few neurons that represent one hidden layer.
 
-    Args:
-        network: with one hidden layer of H neurons.
-        scales: σ of both layers.
-        task: inputs and targets.
-        num_neurons: N at most; a multiple of four no larger than this and H is used.
-        key: JAX random key of the draws.
-        can_rotate: the learning rule commutes with rotations of inputs and hidden neurons.
-        reduce_outputs: targets may be written in a basis of their span.
-
-    Raises:
-        ValueError: fewer than four neurons, or weights beyond the tested range.
+    Their number is a multiple of four, at most ``num_neurons`` and H. With ``can_rotate`` the
+    learning rule commutes with rotations of inputs and hidden neurons; with ``reduce_outputs``
+    targets are written in a basis of their span.
     """
     width = network.sizes[1]
     number = min(num_neurons, width) // len(SIGNS)
@@ -135,7 +119,7 @@ def represent_two_layers(
 ) -> tuple[Layered, list, Task]:
     """Return the network, weights and task of narrower layers that represent two hidden ones.
 
-    Arguments and errors are those of ``represent_layer``; the activation is positively homogeneous.
+    The activation is positively homogeneous.
     """
     *_, ratio = _data_of(task)
     num_inputs, *widths, num_outputs = network.sizes

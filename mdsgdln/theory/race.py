@@ -30,15 +30,7 @@ def pathway_modes(network: GatedNetwork, task: Task) -> dict[Path, Modes]:
 def pathway_strengths(
     weights: Mapping[Edge, Array], path_modes: Mapping[Path, Modes]
 ) -> dict[Path, Float[Array, " _"]]:
-    """Return the strength a_α = u_αᵀ W₂ W₁ v_α of every mode of every path of given weights.
-
-    Args:
-        weights: {edge: matrix}.
-        path_modes: the modes of each path, as from ``pathway_modes``.
-
-    Raises:
-        ValueError: paths that are not of two edges, or missing or misshapen weights.
-    """
+    """Return the strength a_α = u_αᵀ W₂ W₁ v_α of every mode of every path of two edges."""
     checks.instance("weights", weights, Mapping)
     _check_modes(path_modes, path_modes)
     strengths = {}
@@ -63,20 +55,17 @@ def pathway_race(
     times: Numbers,
     path_modes: Mapping[Path, Modes] | None = None,
 ) -> Race:
-    """Integrate the race reduction of a two-layer gated network (MHS Eq. 6; NRR).
+    """Return the strength of every mode of every pathway over time (MHS Eq. 6; NRR).
 
     ȧ_pα = 2 a_pα [s_pα − Σ_{j,β} (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα) a_jβ] with
     s_pα = u_pαᵀ Σ^yx(p) v_pα.
 
     Args:
         network: paths of two edges, gates one per sample.
-        task: inputs and targets.
+        task: the data.
         starts: a₀ of every mode, or {path: number or (modes,)}.
         times: t = learning rate · step, increasing, of at least 0, shape (T,).
         path_modes: the modes of each path; of its effective dataset by default.
-
-    Raises:
-        ValueError: paths of another length, starts that are not positive, or bad times.
     """
     checks.instance("network", network, GatedNetwork)
     times = checks.times(times)
@@ -139,14 +128,7 @@ def path_gradient(
     dW_e/dt = Σ_{p∈P(e)} W_{after}ᵀ 𝓔(p) W_{before}ᵀ with
     𝓔(p) = Σ^yx(p) − Σ_{j∈T(t(p))} W_j Σ^x(j, p), which is *minus* the gradient of the loss of
     MHS Eq. 2; W_before and W_after are the products of the weights along p before and after e.
-
-    Args:
-        network: a gated network with one gate per layer (or edge) and sample.
-        weights: {edge: matrix}.
-        task: inputs and targets.
-
-    Raises:
-        ValueError: weights or task that do not fit, or gates that differ between neurons.
+    Gates are one per layer (or edge) and sample.
     """
     checks.instance("network", network, GatedNetwork)
     network.check(weights, task)

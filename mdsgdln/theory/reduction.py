@@ -64,12 +64,9 @@ def reduce_exactly(
 def expected_weights(
     network: GatedNetwork, scales: Sequence[Scalar], task: Task, reduce_outputs: bool = True
 ) -> tuple[GatedNetwork, dict]:
-    """Return a two-layer network with the expected products of Gaussian weights.
+    """Return a small two-layer network and weights, with the mean W₁ᵀW₁ and W₂W₂ᵀ of random ones.
 
     Its pathways have a neuron per direction of their inputs and of the targets.
-
-    Raises:
-        ValueError: a network that is not two-layer, or a pathway with fewer neurons than modes.
     """
     check_two_layer(network)
     graph, by_edge = network.graph, dict(zip(network.graph.edges, scales, strict=True))

@@ -32,11 +32,11 @@ _loss_and_gradient = jax.jit(jax.value_and_grad(squared_error, argnums=1))
 def decoupled_weights(
     network: GatedNetwork, task: Task, starts: Scalar | Mapping[Edge, Numbers], *, key: Array
 ) -> dict[Edge, Float[Array, "_ _"]]:
-    """Return weights W_e = R_t B_e R_sᵀ, for which the reduction is exact (NRR Fig. 4e).
+    """Return initial weights whose modes learn independently, W_e = R_t B_e R_sᵀ (NRR Fig. 4e).
 
     Args:
-        network: the gated network; hidden nodes with at least as many neurons as modes.
-        task: inputs and targets.
+        network: hidden nodes with at least as many neurons as modes.
+        task: the data.
         starts: the diagonal of every B_e, a number, or {edge: number or (modes,)}.
         key: a JAX random key, for the orthonormal columns R of the hidden nodes.
 
@@ -66,13 +66,13 @@ def shared_race(
     times: Numbers,
     learning_rate: Scalar = 0.0,
 ) -> Race:
-    """Return the race of paths that share edges (NRR).
+    """Return the strength of every mode on every edge over time, for paths that share edges (NRR).
 
     dB_e/dt = Σ_{p∈P(e)} B_{p∖e} [S(p) − Σ_j B_j D(j, p)].
 
     Args:
         network: paths of any depth, gates one per sample.
-        task: inputs and targets.
+        task: the data.
         starts: the diagonal of every B_e at time 0: a number, or {edge: number or (modes,)}.
         times: t = learning rate · step, increasing, of at least 0, shape (T,).
         learning_rate: η of gradient descent. 0 is gradient flow; with η > 0 the reduction is
@@ -80,7 +80,7 @@ def shared_race(
             multiples of η.
 
     Raises:
-        ValueError: modes that do not decouple, bad starts or bad times.
+        ValueError: modes that do not decouple.
     """
     times = checks.times(times)
     checks.positive("learning_rate", learning_rate, or_zero=True)

@@ -44,29 +44,20 @@ def predict(
     key: Array | None = None,
     num_neurons: int = 256,
 ) -> Run:
-    """Predict a training run from the data and σ alone, by training the stand-in.
+    """Predict a training run from the data and the size σ of the initial weights.
 
-    Takes the arguments of ``train``, with σ in place of weights. With the initial weights
-    themselves the prediction for a gated or linear network is exact.
+    It trains the small network that ``stand_in`` returns. Arguments that are not listed are those
+    of ``train``. With the initial weights in place of σ the prediction for a gated or linear
+    network is exact.
 
     Args:
         network: a gated or linear network, or one with a hidden layer of any activation.
         scale: σ of the initial weights, or one per layer (edge), or the weights themselves.
-        task: inputs and targets.
-        learning_rate: step size; None with an optimiser instance.
-        num_steps: number of updates.
-        optimiser: gradient descent by default; else as for ``train``.
-        loss: as for ``train``.
-        batch_size: samples per update; all by default. The same ``key`` draws the same batches as
-            in ``train``.
-        key: JAX random key of the stand-in's neurons and of batches.
+        key: JAX random key of the stand-in's neurons, and of batches, the same as in ``train``.
         num_neurons: the largest number of neurons that represent a layer.
 
     Returns:
         the run of the stand-in: ``losses`` is the predicted curve; ``weights`` are the stand-in's.
-
-    Raises:
-        ValueError: anything that ``train`` or ``stand_in`` refuses.
     """
     small = stand_in(
         network,
@@ -108,7 +99,7 @@ def stand_in(
     Args:
         network: the wide network.
         scale: σ of the initial weights, or one per layer (edge), or the weights themselves.
-        task: inputs and targets.
+        task: the data.
         num_neurons: N, the largest number of neurons that represent a layer; at least four.
         key: JAX random key of these neurons.
         optimiser: an optimiser instance, gradient descent by default.

@@ -18,7 +18,7 @@ LARGEST = 100.0  # logarithm of a strength
 
 
 class Race(NamedTuple):
-    """Trajectories of all modes of all paths, or of all edges.
+    """The strength of every mode of every path (or edge) over time, and the loss.
 
     Attributes:
         strengths: {path: a(t)} or {edge: diagonal of B_e(t)}, shape (modes, T).
@@ -94,9 +94,6 @@ def mode_trajectory(
         input_variances: d_α, likewise.
         starts: a₀, likewise; above 0 for L > 2. A mode with a₀ = 0 grows for L = 1, not for L = 2.
         depth: L, the number of weight layers.
-
-    Raises:
-        ValueError: different numbers of modes, negative entries, or a₀ = 0 for L > 2.
     """
     depth = checks.positive_integer("depth", depth)
     times = checks.finite_array("times", times, 1, "(T,)") if depth < 3 else checks.times(times)
@@ -169,12 +166,8 @@ def integrate(
 def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:
     """Return the loss of a linear map Σ_α a_α u_α v_αᵀ, 𝓛 = ½⟨‖y‖²⟩ − Σ_α (s_α a_α − ½ d_α a_α²).
 
-    Exact if the modes diagonalise Σ^x (``modes.coupling`` is 0).
-
-    Args:
-        task: inputs and targets.
-        modes: of the task.
-        strengths: a_α(t), shape (modes, T).
+    Exact if the modes of the task diagonalise Σ^x (``modes.coupling`` is 0). ``strengths`` are
+    a_α(t), shape (modes, T).
     """
     checks.instance("task", task, Task)
     checks.instance("modes", modes, Modes)

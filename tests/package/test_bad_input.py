@@ -21,7 +21,7 @@ import mdsgdln
 import mdsgdln as md
 from mdsgdln import discovery, networks, squared_error, statistics, tasks
 
-pytestmark = pytest.mark.filterwarnings("ignore:(predict|discover)")
+pytestmark = pytest.mark.filterwarnings("ignore:(predict|find)")
 NOTHING = object()
 KEY = jax.random.key(0)
 TASK = tasks.Task(np.eye(3), [[1.0, 2.0, 0.0]], labels=["a", "b", "c"])
@@ -124,7 +124,6 @@ OWN = {  # of those that take others
     "plots.kinds": {"found": discovery.find(ALIKE, resamples=1)},
     "gates.is_realisable": {"pattern": np.ones((3, 2))},
     "gates.are_realisable": {"gates": np.ones((2, 3))},
-    "discovery.discover": PATTERNS,
     "discovery.find": PATTERNS,
     "discovery.activity_by_condition": {"trials": HALVES, "labels": [0, 0, 1, 1, 2, 2]},
     "discovery.k_means_gates": PATTERNS | {"activity": np.eye(4)},
@@ -328,9 +327,9 @@ CASES = [
     bad("theory.shared_race", "times: expected multiples", times=[0.0, 0.25], learning_rate=0.1),
     bad("gates.is_realisable", pattern=[[0.5, 1.0]]),
     bad("gates.are_realisable", gates=[[1, 2, 0]]),
-    bad("discovery.discover", activity=-ALIKE),
-    bad("discovery.discover", activity=np.zeros((4, 3))),
-    bad("discovery.discover", weights=-np.ones(4)),
+    bad("discovery.find", activity=-ALIKE),
+    bad("discovery.find", activity=np.zeros((4, 3))),
+    bad("discovery.find", weights=-np.ones(4)),
     bad("discovery.activity_by_condition", "threshold", trials=-HALVES, threshold=None),
     bad("discovery.k_means_gates", num_clusters=99),
     bad("discovery.k_means_gates", activity=np.zeros((4, 4))),

@@ -21,6 +21,10 @@ def as_set(found):
     return {tuple(int(entry) for entry in row) for row in np.asarray(found)}
 
 
+def found_gates(activity, weights=None):
+    return discovery.find(activity, weights, resamples=1).gates
+
+
 def recorded(planted, flipped, neurons=60, seed=0):
     """Neurons of each planted gate, some entries flipped."""
     rng = np.random.default_rng(seed)
@@ -28,20 +32,20 @@ def recorded(planted, flipped, neurons=60, seed=0):
     return np.where(rng.random(activity.shape) < flipped, 1 - activity, activity)
 
 
-@pytest.mark.filterwarnings("ignore:discover. .* conditions")
+@pytest.mark.filterwarnings("ignore:find. .* conditions")
 @pytest.mark.parametrize(
     ("planted", "flipped"),
     [(CONTEXTS, 0.0), (CONTEXTS, 0.15), (PAIRS, 0.05), (CONTEXTS[:1], 0.0), (CONTEXTS[:1], 0.15)],
 )
 def test_planted_gates_are_found_without_their_number_the_largest_first(planted, flipped):
-    found = discovery.discover(recorded(planted, flipped))
+    found = found_gates(recorded(planted, flipped))
     assert as_set(found) == as_set(planted) and len(found) == len(planted)
     assert (np.diff(found.sum(axis=1)) <= 0).all()
 
 
 def test_found_with_groups_of_different_size():
     activity = np.repeat(recorded(CONTEXTS, 0.05), np.repeat([1, 2, 4, 6], 60), axis=0)
-    assert as_set(discovery.discover(activity)) == as_set(CONTEXTS)
+    assert as_set(found_gates(activity)) == as_set(CONTEXTS)
 
 
 def test_strength_order_copies_and_silent_neurons_change_nothing():
@@ -54,21 +58,21 @@ def test_strength_order_copies_and_silent_neurons_change_nothing():
         ((rng.permutation(copied), 7 * np.ones(len(copied))), slice(None)),
         ((activity[:, order],), order),
     ):
-        assert as_set(discovery.discover(*same)) == as_set(CONTEXTS[:, columns])
+        assert as_set(found_gates(*same)) == as_set(CONTEXTS[:, columns])
 
 
 def test_noise_alone_is_one_pathway_and_a_baseline_is_advised_only_without_silence():
     noise = np.random.default_rng(5).integers(0, 2, (300, 24))
-    assert len(discovery.discover(noise)) == 1
+    assert len(found_gates(noise)) == 1
     with pytest.warns(UserWarning, match="One gate, .* Subtract a baseline"):
-        assert discovery.discover(noise + 1).all()
+        assert found_gates(noise + 1).all()
 
 
 def test_neurons_without_weight_do_not_count():
     noise = np.random.default_rng(4).integers(0, 2, (200, 24))
     activity = np.vstack([recorded(CONTEXTS, 0.05), noise])
     weights = np.repeat([1, 1e-6, 0], [240, 100, 100])
-    assert as_set(discovery.discover(activity, weights)) == as_set(CONTEXTS)
+    assert as_set(found_gates(activity, weights)) == as_set(CONTEXTS)
 
 
 def test_k_means_with_their_number_finds_planted_gates_and_merges_equal_ones():
@@ -84,7 +88,7 @@ def test_groups_that_are_on_together_too_rarely_are_no_pathways():
     halves = np.kron(np.eye(2), np.ones((30, 20)))
     activity = halves * (rng.random(halves.shape) < 0.3)
     assert discovery.k_means_gates(activity, 2).shape == (0, 40)
-    assert len(discovery.discover(activity)) == 1
+    assert len(found_gates(activity)) == 1
 
 
 def test_k_means_weighs_neurons():
@@ -107,13 +111,13 @@ def test_disagreement_counts_differing_entries_of_matched_rows():
     assert discovery.disagreement(np.empty((0, 6)), np.eye(6)) == 0.5
 
 
-@pytest.mark.filterwarnings("ignore:discover. .* conditions")
+@pytest.mark.filterwarnings("ignore:find. .* conditions")
 def test_eight_conditions_have_the_patterns_that_one_can_count():
     rng = np.random.default_rng(9)
     often = np.array([[1, 1, 1, 0, 0, 0, 0, 1], [1, 1, 0, 0, 0, 0, 0, 1], [0, 0, 1, 1, 1, 1, 0, 0]])
     rare = rng.integers(0, 2, (12, 8))
     activity = np.vstack([np.repeat(often, [60, 20, 40], axis=0), rare])
-    assert as_set(discovery.discover(activity)) == as_set(often)
+    assert as_set(found_gates(activity)) == as_set(often)
 
 
 def arcs():
@@ -319,7 +323,7 @@ def test_without_kinds_no_neuron_is_sure_and_the_reason_is_said(activity, reason
 def test_what_so_small_a_recording_cannot_tell_is_said(planted, neurons, said):
     activity = np.repeat(planted, neurons, axis=0)
     with pytest.warns(UserWarning, match=said):
-        discovery.discover(activity)
+        found_gates(activity)
 
 
 def test_common_patterns_are_counted():

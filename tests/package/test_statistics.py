@@ -70,5 +70,3 @@ def test_effective_dataset_gives_the_gated_correlations():
     gated = gates[1] * np.asarray(task.inputs)[1:]
     close(dataset.targets @ dataset.inputs.T, np.asarray(task.targets) @ gated.T)
     close(dataset.inputs @ dataset.inputs.T, gated @ gated.T)
-    by_edges = statistics.effective_dataset(network, task, network.graph.path_edges(path))
-    equal(by_edges.inputs, dataset.inputs)

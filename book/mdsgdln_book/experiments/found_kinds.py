@@ -65,7 +65,8 @@ def poisson_counts(activity: np.ndarray, trials: int, seed: int) -> np.ndarray:
 def score_discovered_kinds(contexts: int, structures: str, trials: int, seed: int) -> dict:
     """Return the numbers of discovered and of true kinds, and the fraction of correct entries."""
     activity, truth = activity_and_gates(contexts, structures, seed)
-    kinds = discovery.discover(poisson_counts(activity, trials, seed).mean(axis=0))
+    counts = poisson_counts(activity, trials, seed).mean(axis=0)
+    kinds = discovery.find(counts, resamples=1).gates
     return {
         "kinds": len(kinds),
         "expected": len(truth),

@@ -40,7 +40,7 @@ def discover_in_recording(neurons: int, trials: int, seed: int, known: bool = Tr
     """Return the gates discovered in one simulated recording."""
     activity = above_noise(*simulate_recording(neurons, trials, seed, known), trials)
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # 25 neurons are few
-        return discovery.discover(activity)
+        return discovery.find(activity, resamples=1).gates
 
 
 def experiment(neurons: int, trials: int, seed: int) -> dict:

@@ -103,10 +103,6 @@ def count_realisable(num_items: int, num_contexts: int) -> int:
 
     It is the poly-Bernoulli number Σ_j (j!)² S(n+1, j+1) S(C+1, j+1), S the Stirling numbers of the
     second kind.
-
-    Args:
-        num_items: n.
-        num_contexts: C.
     """
     num_items = checks.positive_integer("num_items", num_items)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)

@@ -45,12 +45,7 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
     """Draw the graph of a gated network, inputs at the bottom; a gated edge is dashed.
 
     The bar in a gated node has one cell per sample, from white for 0 to black for 1 (the mean over
-    neurons if each has its own gate).
-
-    Args:
-        network: the network to draw.
-        axes: matplotlib axes, by default of a new figure.
-        title: title of the axes.
+    neurons if each has its own gate). Without ``axes`` it makes a new figure.
     """
     checks.instance("network", network, GatedNetwork)
     checks.instance("axes", axes, Axes | None)
@@ -134,10 +129,6 @@ def kinds(found: Kinds, x_label: str = "condition") -> Figure:
     Left, the activity of each neuron over its maximum. Middle, the gates and their shares of
     the weight. Right, agreement and silhouette over the number of clusters. Up to 16 conditions are
     named, or, if their labels are tuples, the runs of their first entries.
-
-    Args:
-        found: result of ``discovery.find``.
-        x_label: label of the columns of the activity.
     """
     checks.instance("found", found, Kinds)
     figure = _figure(7.2, 2.9)

@@ -81,7 +81,6 @@ def train(
     Args:
         network: one of ``networks``, or an instance of your own subclass of ``Network``.
         weights: its initial weights, as from ``network.init``.
-        task: inputs and targets.
         learning_rate: step size on the mean loss (the published sum loss is P times as large); None
             with an optimiser instance, which has its own step size.
         num_steps: number of updates.

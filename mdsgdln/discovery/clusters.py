@@ -40,7 +40,8 @@ def k_means_gates(
     """Return the gates of a given number of clusters of k-means (MHS App. B, Algorithm 1).
 
     Centroids are rounded at ½; empty gates are dropped and equal ones merged, so that there may be
-    fewer gates than clusters, and none if no centroid has an entry above ½.
+    fewer gates than clusters, and none if no centroid has an entry above ½. They are in decreasing
+    order of size.
 
     Args:
         activity: as in ``find``; Algorithm 1 stacks recordings of several trainings and times.
@@ -48,9 +49,6 @@ def k_means_gates(
         num_clusters: number of clusters, at most one per distinct pattern.
         weights: importance of each neuron, shape (neurons,); equal by default.
         seed: of the random starts of k-means.
-
-    Returns:
-        gates, 0 or 1, shape (K, P), in decreasing order of size.
     """
     checks.instance("seed", seed, int | np.integer)
     num_clusters = checks.positive_integer("num_clusters", num_clusters)
@@ -90,11 +88,7 @@ def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
 def disagreement(gates: Numbers, others: Numbers) -> float:
     """Return the share of entries in which two sets of gates differ, best matched row to row.
 
-    If one set has more rows, a row without a match counts as half wrong.
-
-    Args:
-        gates: shape (K, P).
-        others: shape (K', P).
+    Gates are (K, P), the others (K', P). A row without a match counts as half wrong.
     """
     gates, others = (
         np.asarray(checks.finite_array(name, value, 2, "(K, P)", may_be_empty=True))

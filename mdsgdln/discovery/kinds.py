@@ -136,10 +136,6 @@ def find(
             zero, or equal weights for binary activity.
         resamples: resampled recordings, from which ``sure`` is computed.
 
-    Returns:
-        ``gates``, each neuron's ``gate_of`` and ``sure``, or the ``reason`` why there are no kinds;
-        printed as a table.
-
     Warns:
         UserWarning: the recording is too small or too one-sided, or transposed.
     """

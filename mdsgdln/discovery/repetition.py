@@ -29,29 +29,17 @@ MOST_NEURONS = 500  # of a surrogate
 
 
 class Clustering(NamedTuple):
-    """A clustering into one number of clusters.
+    """A clustering into one number of clusters."""
 
-    Attributes:
-        gates: of the repetition that agrees best with the others, (K, P).
-        mismatch: its mean disagreement with the others.
-        silhouette: mean of 1 − (distance to own gate) / (distance to the next one).
-        needed: the silhouette that kinds have to exceed: of surrogates, plus two deviations.
-        above: standard deviations above the surrogates; ∞ for a strong silhouette.
-    """
-
-    gates: np.ndarray
-    mismatch: float
-    silhouette: float
-    needed: float
-    above: float
+    gates: np.ndarray  # of the repetition that agrees best with the others, (K, P)
+    mismatch: float  # its mean disagreement with the others
+    silhouette: float  # mean of 1 − (distance to own gate) / (distance to the next one)
+    needed: float  # the silhouette that kinds have to exceed: of surrogates, plus two deviations
+    above: float  # standard deviations above the surrogates; ∞ for a strong silhouette
 
 
 def number_of_kinds(found: dict[int, Clustering]) -> tuple[int | None, str]:
-    """Return the number of clusters that are kinds, or None and the reason why there are none.
-
-    Of the numbers whose gates repeat exactly it is the one that is farthest above the surrogates,
-    the last of strong ones; the next ones follow as long as their gates repeat.
-    """
+    """Return the number of clusters that are kinds, or None and the reason why there are none."""
     if not found:
         return None, "all neurons have one pattern"
     several = [number for number, each in found.items() if len(each.gates) > 1]
@@ -95,10 +83,7 @@ def clusterings(patterns: Patterns, num_neurons: int) -> dict[int, Clustering]:
 
 
 def _repeated(patterns: Patterns, num_clusters: int) -> tuple[np.ndarray, float]:
-    """Cluster with several random weights of patterns, from half to one and a half.
-
-    Return the gates that agree best with the others, and their mean disagreement with them.
-    """
+    """Return the gates that repetitions agree on best, and their mean disagreement with others."""
     rng = np.random.default_rng(num_clusters)
     reweighted = patterns.shares * rng.uniform(0.5, 1.5, (REPETITIONS, len(patterns.gates)))
     repeated = []

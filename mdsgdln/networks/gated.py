@@ -164,7 +164,6 @@ class GatedNetwork(Network, static=False):
 
         Args:
             weights: {edge: matrix}, as from ``init``.
-            inputs: X.
             gates: {node or edge: (P,) or (neurons, P)}, used in place of all stored ones.
         """
         activity = self.activations(weights, inputs, gates)

@@ -93,7 +93,6 @@ class Layered(Network):
 
         Args:
             weights: one matrix per layer, as from ``init``.
-            inputs: X.
             gates: one array (P,) or (neurons, P) per hidden layer, used in place of the activation.
         """
         hidden = self.activations(weights, inputs, gates)
@@ -167,9 +166,6 @@ def from_weights(
             ``jax.numpy.tanh``.
         check: inputs (P, N_in) and the framework's outputs for them, (P, N_out) or (P,). If the
             framework adds a bias to the outputs, pass None as this bias, and subtract it from them.
-
-    Returns:
-        the network and its weights, in which W₁ has one more column if the first layer has a bias.
     """
     checks.require(convention in TRANSPOSED, "convention", f"one of {[*TRANSPOSED]}", convention)
     checks.several("weights", weights)

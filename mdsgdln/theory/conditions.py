@@ -27,21 +27,13 @@ RICH_BELOW = 0.1  # initial over final strength of a rich mode
 
 
 class Condition(NamedTuple):
-    """An assumption of the theory, as a quantity and its limit.
+    """An assumption of the theory, as a quantity and its limit."""
 
-    Attributes:
-        name: the quantity.
-        value: its value for this network and task.
-        side: "≤" or "≥".
-        limit: the largest, or the least, value that satisfies the assumption.
-        beyond: the consequence if the assumption is violated.
-    """
-
-    name: str
-    value: float
+    name: str  # the quantity
+    value: float  # for this network and task
     side: Literal["≤", "≥"]
-    limit: float
-    beyond: str
+    limit: float  # the largest, or the least, value that satisfies the assumption
+    beyond: str  # the consequence if the assumption is violated
 
     @property
     def holds(self) -> bool:
@@ -55,11 +47,7 @@ class Condition(NamedTuple):
 
 
 class Applicability(NamedTuple):
-    """The assumptions of the theory, printed as a table.
-
-    Attributes:
-        rows: one condition per assumption.
-    """
+    """The assumptions of the theory, printed as a table with one row for each."""
 
     rows: tuple[Condition, ...]
 
@@ -98,7 +86,6 @@ def applicability(
 
     Args:
         network: every hidden node has one edge in and one edge out; gates one per sample.
-        task: the data.
         scale: σ of the initial weights, or one per edge (layer).
     """
     checks.instance("network", network, GatedNetwork | LinearNetwork)

@@ -27,13 +27,14 @@ def contextual_closed_form(
     times: Numbers,
     structure: str | Numbers = "tree",
 ) -> Float[Array, " T"]:
-    """Return the loss of the all-but-one network, contextual pathways learning the final residual.
+    """Return the loss curve of the all-but-one network in closed form.
 
-    The common block and every context have one structure F, whose items all have the same summed
-    similarity: **1** is an eigenvector of FᵀF. The common pathway learns the modes of the full
-    data (MHS Eq. 7). Its residual in block c and context c' is F̃ (δ_cc' − 1/C), F̃ = F without
-    its mean over items; with singular values κ of F̃, P = n C, s = κ √((C−1)/C)/P and
-    d = (C−1)/P, each mode of the C contextual pathways follows ȧ = 2a (s − a d/(C−1)), and
+    Contextual pathways learn the residual of the common one. The common block and every context
+    have one structure F, whose items all have the same summed similarity: **1** is an eigenvector
+    of FᵀF. The common pathway learns the modes of the full data (MHS Eq. 7). Its residual in block
+    c and context c' is F̃ (δ_cc' − 1/C), F̃ = F without its mean over items. With singular values
+    κ of F̃, P = n C, s = κ √((C−1)/C)/P and d = (C−1)/P, each mode of the C contextual pathways
+    follows ȧ = 2a (s − a d/(C−1)), and
     𝓛 = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
 
     Args:
@@ -103,10 +104,8 @@ def context_preference(
         network: a ReLU network with one hidden layer.
         weights: the initial weights, W₁ (H, N_in) and W₂ (N_out, H).
         task: its mean inputs differ between contexts. If its mean targets do not, this warns.
-        contexts: the context of each sample, as a number, shape (P,).
-
-    Returns:
-        preferences, shape (H, C), contexts in the order of their numbers.
+        contexts: the context of each sample, as a number, shape (P,); columns of the result are in
+            the order of these numbers.
     """
     checks.instance("network", network, ReLUNetwork)
     checks.require(len(network.sizes) == 3, "network", "one hidden layer", network)

@@ -62,7 +62,6 @@ def pathway_race(
 
     Args:
         network: paths of two edges, gates one per sample.
-        task: the data.
         starts: a₀ of every mode, or {path: number or (modes,)}.
         times: t = learning rate · step, increasing, of at least 0, shape (T,).
         path_modes: the modes of each path; of its effective dataset by default.

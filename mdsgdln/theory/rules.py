@@ -5,6 +5,7 @@ function of which nothing else is known.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ SAME = 1e-3  # relative difference of two updates that is rounding
 Pair = list[np.ndarray]  # W₁ and W₂
 
 
+@lru_cache(maxsize=64)
 def can_be_reduced(optimiser: optax.GradientTransformation) -> bool:
     """Return whether updates commute with orthonormal maps: U(A G Bᵀ) = A U(G) Bᵀ.
 
@@ -35,6 +37,7 @@ def can_be_reduced(optimiser: optax.GradientTransformation) -> bool:
     )
 
 
+@lru_cache(maxsize=64)
 def preserves_copies(optimiser: optax.GradientTransformation) -> bool:
     """Return whether a neuron's update depends on this neuron alone: copies remain copies.
 

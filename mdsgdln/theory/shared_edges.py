@@ -36,7 +36,6 @@ def decoupled_weights(
 
     Args:
         network: hidden nodes with at least as many neurons as modes.
-        task: the data.
         starts: the diagonal of every B_e, a number, or {edge: number or (modes,)}.
         key: a JAX random key, for the orthonormal columns R of the hidden nodes.
 
@@ -72,7 +71,6 @@ def shared_race(
 
     Args:
         network: paths of any depth, gates one per sample.
-        task: the data.
         starts: the diagonal of every B_e at time 0: a number, or {edge: number or (modes,)}.
         times: t = learning rate · step, increasing, of at least 0, shape (T,).
         learning_rate: η of gradient descent. 0 is gradient flow; with η > 0 the reduction is
@@ -167,18 +165,20 @@ def _diagonals(weights: Mapping[Edge, Array]) -> dict[Edge, Float[Array, " modes
 def _flow(
     network: GatedNetwork, weights: Mapping[Edge, Array], task: Task, times: Float[Array, " T"]
 ) -> tuple[dict[Edge, Float[Array, "modes T"]], Float[Array, " T"]]:
-    edges, num_modes = network.graph.edges, len(next(iter(weights.values())))
+    edges = network.graph.edges
 
-    def loss_and_velocity(strengths):
-        rows = jnp.asarray(strengths).reshape(len(edges), num_modes)
-        diagonal = {edge: jnp.diag(row) for edge, row in zip(edges, rows, strict=True)}
-        loss, gradient = _loss_and_gradient(network, diagonal, task)
-        slopes = [np.diagonal(gradient[edge]) for edge in edges]
-        return float(loss), -np.concatenate(slopes).astype(float)
+    def diagonals_in_a_row(matrices):
+        return np.concatenate([np.diagonal(matrices[edge]) for edge in edges]).astype(float)
 
-    start = np.concatenate([np.diagonal(weights[edge]) for edge in edges]).astype(float)
+    def loss_and_gradient(strengths):
+        rows = np.split(strengths, len(edges))
+        matrices = {edge: jnp.diag(row) for edge, row in zip(edges, rows, strict=True)}
+        return _loss_and_gradient(network, matrices, task)
+
+    def velocity(strengths):
+        return -diagonals_in_a_row(loss_and_gradient(strengths)[1])
+
     with jax.enable_x64(True):
-        path = integrate(lambda strengths: loss_and_velocity(strengths)[1], start, times)
-        losses = jnp.asarray([loss_and_velocity(strengths)[0] for strengths in np.asarray(path)])
-    rows = jnp.asarray(path).T.reshape(len(edges), num_modes, -1)
-    return dict(zip(edges, rows, strict=True)), losses
+        path = integrate(velocity, diagonals_in_a_row(weights), times)
+        losses = jnp.asarray([float(loss_and_gradient(now)[0]) for now in np.asarray(path)])
+    return dict(zip(edges, jnp.split(jnp.asarray(path).T, len(edges)), strict=True)), losses

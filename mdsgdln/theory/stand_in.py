@@ -7,7 +7,6 @@ designed neurons (``neurons``). Both need a learning rule with certain propertie
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import jax
@@ -27,8 +26,6 @@ from mdsgdln.theory.rules import can_be_reduced, preserves_copies
 from mdsgdln.training import Optimiser, Run, train
 
 RATE = 0.1  # at which the properties of a rule are tested: they do not depend on it
-
-_can_be_reduced, _preserves_copies = map(lru_cache(maxsize=64), (can_be_reduced, preserves_copies))
 
 
 def predict(
@@ -99,7 +96,6 @@ def stand_in(
     Args:
         network: the wide network.
         scale: σ of the initial weights, or one per layer (edge), or the weights themselves.
-        task: the data.
         num_neurons: N, the largest number of neurons that represent a layer; at least four.
         key: JAX random key of these neurons.
         optimiser: an optimiser instance, gradient descent by default.
@@ -119,7 +115,7 @@ def stand_in(
         checks.random_key("key", key)
     rule = optax.sgd(RATE) if optimiser is None else optimiser
     checks.instance("optimiser", rule, optax.GradientTransformation)
-    reducible, reduce_outputs = _can_be_reduced(rule), loss is squared_error
+    reducible, reduce_outputs = can_be_reduced(rule), loss is squared_error
     given = _holds_weights(scale)
     weights: Any = scale
     if given:
@@ -144,7 +140,7 @@ def stand_in(
     possible = num_hidden == 1 or (reducible and is_homogeneous(network.activation))
     expected = "one hidden layer, or ReLU or leaky ReLU and a rule unlike Adam (see optimiser)"
     checks.require(possible, "network", expected, network)
-    possible = reducible or _preserves_copies(rule)
+    possible = reducible or preserves_copies(rule)
     expected = "a rule that is the same for every neuron, or commutes with rotations"
     checks.require(possible, "optimiser", expected, optimiser)
     for name, value in (("scale", scales), ("task", task), ("key", key)):

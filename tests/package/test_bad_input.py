@@ -78,7 +78,7 @@ STRENGTHS = {"singular_values": [2.0, 1.0], "input_variances": [1.0, 1.0], "star
 LAYERED = {"sizes": (3, 2, 1), "weights": LAYERS, "scale": [0.1, 0.2], "activation": jnp.tanh}
 SMALL = {"scale": [1e-3, 1e-3]}
 ARGUMENTS = (  # of most functions, by their names
-    {"task": TASK, "inputs": np.eye(3), "targets": np.ones((1, 3)), "residual": TASK.targets}
+    {"task": TASK, "inputs": np.eye(3), "targets": np.ones((1, 3))}
     | {"labels": ["a", "b", "c"], "columns": [0, 1], "items": tasks.hierarchy(), "margin": 1.0}
     | {"num_contexts": 3, "num_items": 4, "subset_size": 2, "subsets": [[0, 1], [2]]}
     | {"structure": "tree", "structures": ["tree", "ring", "cross"], "common": "tree"}
@@ -87,7 +87,7 @@ ARGUMENTS = (  # of most functions, by their names
     | {"sizes": {"a": 2, "b": 1}, "edges": [("a", "b")], "node_gates": {"b": np.ones(3)}}
     | {"rows": {"a": [0, 1]}}
     | {"edge_gates": {("a", "b"): np.ones(3)}, "gates": {"hidden": np.ones(3)}, "path": PATH}
-    | {"times": TIMES, "learning_rate": 0.1, "observe": slope, "step": 0.5, "num_hidden": 5}
+    | {"times": TIMES, "learning_rate": 0.1, "observe": slope, "num_hidden": 5}
     | {"path_modes": PATH_MODES, "modes": statistics.modes(TASK)}
     | {"num_neurons": 32, "losses": LOSS, "reference": LOSS, "learned": None, "seed": 0}
     | {"activity": ALIKE, "resamples": 1, "num_clusters": 2, "baseline": np.zeros(3)}
@@ -210,7 +210,7 @@ def public():
         module = import_module(f"mdsgdln.{each.name}")
         for name in () if each.name.startswith("_") else module.__all__:
             kind, name = getattr(module, name), f"{each.name}.{name}"
-            made_by_users = not (hasattr(kind, "_fields") or hasattr(kind, "_is_protocol"))
+            made_by_users = not hasattr(kind, "_fields")
             error = isinstance(kind, type) and issubclass(kind, Exception)
             if isinstance(kind, FunctionType) or isinstance(kind, type) and made_by_users:
                 found |= {} if error else {name: kind}
@@ -227,24 +227,11 @@ PUBLIC = public()
 
 def good_call(name):
     """Arguments of a public function, its own or those of most functions."""
-    arguments, own = {}, OWN.get(name, {})
-    for parameter in inspect.signature(PUBLIC[name]).parameters.values():
-        if parameter.kind is not parameter.VAR_KEYWORD:
-            arguments[parameter.name] = (ARGUMENTS | own)[parameter.name]
-        else:
-            arguments |= own.get(parameter.name, {})
-    return arguments
+    arguments = ARGUMENTS | OWN.get(name, {})
+    return {each: arguments[each] for each in inspect.signature(PUBLIC[name]).parameters}
 
 
 GOOD = {name: good_call(name) for name in PUBLIC if name not in LEFT_OUT}
-
-
-def call_of(call, changes):
-    arguments = GOOD[call] | changes
-    kinds = {parameter.kind for parameter in inspect.signature(PUBLIC[call]).parameters.values()}
-    if inspect.Parameter.VAR_POSITIONAL in kinds:
-        return PUBLIC[call](*arguments.values())
-    return PUBLIC[call](**arguments)
 
 
 def test_nothing_is_said_of_what_is_not_public():
@@ -253,8 +240,8 @@ def test_nothing_is_said_of_what_is_not_public():
 
 @pytest.mark.parametrize("call", GOOD)
 def test_good_calls_are_good_and_spoilt_ones_are_named(call):
-    call_of(call, {})
-    for argument, good in {} if call == "plots.style" else GOOD[call].items():
+    PUBLIC[call](**GOOD[call])
+    for argument, good in GOOD[call].items():
         fine = FINE.get(f"{call}.{argument}", FINE.get(argument, set()))
         for fault, wrong in () if argument in FREE else spoilt(good):
             if fault not in fine:
@@ -262,7 +249,7 @@ def test_good_calls_are_good_and_spoilt_ones_are_named(call):
                 unfit = fault in ("empty", "fewer") or fault.endswith("longer")
                 names = ["check", "labels", *GOOD[call]] if unfit else [argument, "path"]
                 with refused(rf"^({'|'.join(names)})\b"):
-                    call_of(call, {argument: wrong})
+                    PUBLIC[call](**GOOD[call] | {argument: wrong})
 
 
 def bad(call, words=None, /, **changes):
@@ -339,4 +326,4 @@ CASES = [
 @pytest.mark.parametrize(("call", "changes", "words"), CASES)
 def test_bad_calls_are_named(call, changes, words):
     with refused(words):
-        call_of(call, changes)
+        PUBLIC[call](**GOOD[call] | changes)

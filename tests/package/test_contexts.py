@@ -87,13 +87,6 @@ RACED = tasks.contextual(3, 4)
 PATHWAYS, TIMES = networks.contextual_pathways(RACED, 3, 2, 6), np.linspace(0, 400, 401)
 
 
-def test_race_reduction_from_a_tiny_start():
-    losses = theory.pathway_race(PATHWAYS, RACED, 1e-15, TIMES).losses
-    power = np.sum(np.asarray(RACED.targets) ** 2) / (2 * RACED.num_samples)
-    assert losses[0] == pytest.approx(power, rel=0.05)
-    assert losses[-1] < 0.25 * power and (np.diff(losses) < 1e-9).all()
-
-
 def test_race_reduction_of_one_pathway_is_equation_seven():
     task = tasks.semantic(num_items=4)
     network = networks.pathways(task, np.ones((1, 4)), 5)
@@ -135,12 +128,6 @@ def test_race_law(num_contexts, expected):
     close(times, expected, atol=5e-4)
 
 
-def test_all_but_one_wins_the_race_for_any_number_of_contexts():
-    for num_contexts in range(3, 60):
-        times = [theory.learning_time(num_contexts, k) for k in range(1, num_contexts)]
-        assert np.argmin(times) == num_contexts - 2
-
-
 # Which contexts neurons prefer --------------------------------------------------------------------
 
 
@@ -177,19 +164,6 @@ def test_a_neuron_that_is_on_everywhere_keeps_its_order(num_contexts):
     )
     rate = np.linalg.norm(tasks.structure("tree", 4).mean(axis=1)) / num_contexts
     close(grown, rate * before, atol=1e-12)
-
-
-def test_the_context_preferred_least_is_let_go():
-    network, weights, task, contexts = setting(3, 8, 300, 1e-4)
-    preferred = theory.context_preference(network, weights, task, contexts)
-    run = training.train(network, weights, task, 0.1, 1500)
-    first, second = map(np.asarray, run.weights)
-    on = (first @ np.asarray(task.inputs) > 0).reshape(300, 3, 8).mean(axis=2) > 0.5
-    weight = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=0)
-    two = on.sum(axis=1) == 2
-    right = preferred.argmin(axis=1) == on.argmin(axis=1)
-    assert weight[two].sum() > 0.5 * weight.sum()
-    assert weight[two & right].sum() > 0.85 * weight[two].sum()  # chance: a third
 
 
 def test_contexts_without_a_mean_of_their_own_are_told():

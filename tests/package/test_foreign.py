@@ -6,7 +6,7 @@ import optax
 import pytest
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
-from mdsgdln import networks, tasks, theory, training
+from mdsgdln import networks, tasks, training
 
 RNG = np.random.default_rng(0)
 INPUTS, TARGETS = RNG.normal(size=(5, 12)), RNG.normal(size=(3, 12))
@@ -111,14 +111,3 @@ def test_layers_as_other_libraries_have_them(convention, error, factor):
     _, losses = jax.jit(lambda layers: jax.lax.scan(step, layers, length=STEPS))(start)
     layers = [start["first"], start["second"]]
     same(layers, [B1, None], outputs(start), losses, convention, factor)
-
-
-def test_a_linear_network_is_predicted_from_the_weights_of_another_framework():
-    task = tasks.with_ones(tasks.semantic("tree", 4))
-    first, bias, second = (0.01 * RNG.normal(size=size) for size in ((4, 50), 50, (50, 7)))
-    network, weights = networks.from_weights(
-        [first, second], [bias, None], convention="sklearn", activation="linear"
-    )
-    run = training.train(network, weights, task, 0.02, 1000)
-    predicted = theory.predict(network, weights, task, 0.02, 1000).losses
-    close(predicted, run.losses, rtol=1e-10)

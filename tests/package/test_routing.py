@@ -85,16 +85,6 @@ def test_training_from_decoupled_weights_is_the_reduction():
     assert 1.8 < ratio < 2.2  # half the step, half the difference
 
 
-def test_the_difference_of_squares_is_conserved():
-    num_domains = 3
-    task = tasks.routing(num_domains)
-    network = networks.routing_network(task, num_domains, num_domains, 8)
-    found = theory.shared_race(network, task, 0.2, jnp.linspace(0, 4, 50)).strengths
-    outer, hidden = found["input 0", "hidden 1"], found["hidden 1", "hidden 2"]
-    kept = hidden**2 - num_domains * outer**2
-    close(kept, np.broadcast_to(kept[:, :1], kept.shape), atol=1e-6)
-
-
 def test_the_reduction_agrees_with_the_two_layer_race():
     """Of a task that is not all learned: each item comes twice, with answers that differ."""
     tree, apart = tasks.semantic("tree", 4), np.random.default_rng(0).normal(size=(7, 4))

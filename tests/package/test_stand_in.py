@@ -128,16 +128,6 @@ def test_layers_of_several_nodes_become_layers_of_one():
     close(predicted, losses, rtol=0, atol=1e-12)
 
 
-def test_gates_belong_to_columns():
-    network, weights, task = random_case(1)
-    order = np.array([3, 0, 5, 1, 4, 2])
-    expected = md.predict(network, weights, task, 0.04, 200).losses
-    same = md.predict(network.take(order), weights, task.take(order), 0.04, 200).losses
-    close(same, expected, rtol=1e-10)
-    others = md.predict(network, weights, task.take(order), 0.04, 200).losses
-    assert md.deviation(others, expected, learned=None) > 0.05  # gates of other samples
-
-
 # From σ alone -------------------------------------------------------------------------------------
 
 

@@ -1,12 +1,30 @@
-"""Statistics: modes rebuild the correlations, effective datasets give Eq. 4."""
+"""Statistics: modes rebuild the correlations, effective datasets give Eq. 4, paths the gradient."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose as close, assert_array_equal as equal
+from numpy.testing import assert_allclose as close
 
-from mdsgdln import networks, statistics, tasks
+from mdsgdln import networks, squared_error, statistics, tasks, theory
+from mdsgdln.networks import GatedNetwork
 from mdsgdln.tasks import Task
-from mdsgdln_book import linear_maps
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_modes_rebuild_the_correlation_whatever_the_order_of_samples(seed):
+    rng = np.random.default_rng(seed)
+    task = Task(rng.normal(size=(3, 5)), rng.normal(size=(2, 5)))
+    again = statistics.modes(task.take(rng.permutation(5)))
+    found, variance = statistics.modes(task), task.inputs @ task.inputs.T / 5
+    rebuilt = found.left * found.singular_values @ found.right.T
+    close(rebuilt, task.targets @ task.inputs.T / 5, atol=1e-12)
+    close(found.input_variances, np.diag(found.right.T @ variance @ found.right), atol=1e-12)
+    largest = np.abs(found.left).argmax(axis=0)
+    assert (found.left[largest, np.arange(len(largest))] > 0).all()
+    assert found.coupling > 0.01
+    close(again.left, found.left, atol=1e-10)
+    close(again.singular_values, found.singular_values, rtol=1e-10)
 
 
 def test_equal_singular_values_are_turned_to_diagonalise_the_inputs():
@@ -30,36 +48,6 @@ def test_coupling_worked_out_by_hand():
     assert len(statistics.modes(Task(np.eye(3), np.zeros((2, 3)))).singular_values) == 0
 
 
-def test_alignment_worked_out_by_hand():
-    left, right = np.eye(3)[:, :1], np.eye(2)[:, :1]
-    maps = np.zeros((4, 3, 2))
-    maps[:, 0, 0] = 3, 3, 3, 0
-    maps[1, 1, 0] = 4  # sends it elsewhere, too: 3²/(5·3)
-    maps[2, 0, 1] = -4  # sends something else there, too
-    maps[3, 0, 1] = maps[3, 2, 0] = 1  # all of it elsewhere
-    close(linear_maps.alignment(maps, left, right), [1, 0.6, 0.6, 0])
-    tiny = np.array([0.0, 1e-200])[:, None, None] * maps[0]
-    close(linear_maps.alignment(tiny, left, right), [0, 1])
-
-
-def test_alignment_does_not_depend_on_the_basis_of_equal_modes():
-    rng = np.random.default_rng(0)
-    turn = np.linalg.qr(rng.normal(size=(2, 2)))[0]
-    left, right, maps = (rng.normal(size=shape) for shape in ((5, 2), (4, 2), (3, 5, 4)))
-    turned = linear_maps.alignment(maps, left @ turn, right @ turn)
-    close(turned, linear_maps.alignment(maps, left, right))
-
-
-def test_no_linear_map_learns_of_the_residual():
-    task = tasks.contextual(3, structures=["tree", "ring", "cross"])  # Σ^x has no inverse
-    left = linear_maps.linear_residual(task)
-    equal(left.inputs, task.inputs)
-    close(left.targets @ left.inputs.T, 0, atol=1e-12)
-    learned = np.asarray(task.targets - left.targets)
-    fit = np.linalg.lstsq(np.asarray(task.inputs).T, learned.T)[0].T
-    close(fit @ task.inputs, learned, atol=1e-12)
-
-
 def test_effective_dataset_gives_the_gated_correlations():
     rng = np.random.default_rng(0)
     task = Task(rng.normal(size=(3, 6)), rng.normal(size=(2, 6)))
@@ -70,3 +58,36 @@ def test_effective_dataset_gives_the_gated_correlations():
     gated = gates[1] * np.asarray(task.inputs)[1:]
     close(dataset.targets @ dataset.inputs.T, np.asarray(task.targets) @ gated.T)
     close(dataset.inputs @ dataset.inputs.T, gated @ gated.T)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_path_sum_is_minus_the_gradient(seed):
+    """Random graphs with shared and skip edges, several ends, gated nodes and edges."""
+    rng = np.random.default_rng(seed)
+    pairs = [(i, j) for i in range(7) for j in range(i + 1, 7)]
+    edges = [pairs[k] for k in rng.choice(len(pairs), rng.integers(1, 12), replace=False)]
+    sizes = {node: 2 + node % 2 for node in sorted({node for edge in edges for node in edge})}
+    gates = [
+        {place: rng.integers(0, 2, 12) if seed % 2 else rng.normal(size=12)
+         for place in places if rng.random() < 0.5}
+        for places in (sizes, edges)
+    ]  # fmt: skip
+    network = GatedNetwork(sizes, edges, *gates)
+    graph = network.graph
+    inputs, targets = (
+        rng.normal(size=(sum(sizes[node] for node in nodes), 12))
+        for nodes in (graph.input_nodes, graph.output_nodes)
+    )
+    task = tasks.Task(inputs, targets)
+    weights = {(s, t): jnp.asarray(rng.normal(size=(sizes[t], sizes[s]))) for s, t in edges}
+    flow = theory.path_gradient(network, weights, task)
+    gradient = jax.jit(jax.grad(squared_error, argnums=1))(network, weights, task)
+    size = np.sqrt(sum(float((g**2).sum()) for g in gradient.values()))
+    error = np.sqrt(sum(float(((flow[e] + gradient[e]) ** 2).sum()) for e in graph.edges))
+    assert error <= 1e-10 * max(size, 1e-6)
+
+
+def test_paths_of_a_graph_with_skip_and_shared_edges():
+    edges = [("a", "h"), ("b", "h"), ("h", "k"), ("k", "y"), ("h", "y")]
+    found = GatedNetwork(dict.fromkeys("abhky", 1), edges).graph.paths
+    assert sorted(map("".join, found)) == ["ahky", "ahy", "bhky", "bhy"]

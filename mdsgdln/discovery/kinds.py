@@ -114,13 +114,11 @@ def find(
     Patterns of on and off are clustered by k-means into K = 2, 3, … groups, whose centroids,
     rounded at ½, are the gates. A gate counts if it has a twentieth of the weight.
 
-    1. *Which K repeat?* (Stability of clusters.) Seven clusterings weight each pattern at random by
-       half to one and a half. The one that agrees best with the others has to agree with them on
-       99.8 % of the entries.
-    2. *Which of these are kinds?* The silhouette has to exceed that of surrogates without kinds by
-       two standard deviations: thresholded Gaussians, on as often in every sample and with the same
-       correlations between samples (the elliptical null of the ePAIRS test). Above 0.8 no surrogate
-       is needed.
+    1. *Which K repeat?* Of seven clusterings, which weight each pattern at random, the one that
+       agrees best with the others has to agree with them on 99.8 % of the entries.
+    2. *Which of these are kinds?* The silhouette has to exceed 0.8, or by two standard deviations
+       that of surrogates without kinds: thresholded Gaussians, on as often in every sample and with
+       the same correlations between samples (the elliptical null of the ePAIRS test).
     3. *How many?* The K that is farthest above its surrogates, or the last of those above 0.8, and
        then the next ones as long as repetitions agree on 99 % of the entries.
 

@@ -154,7 +154,7 @@ def rows_of_samples(name: str, outputs: Any) -> Array:
 def sample_indices(name: str, columns: Numbers | slice, num_samples: int) -> np.ndarray | Array:
     """Return the samples of indices, a slice or a Boolean mask, as indices."""
     if is_traced(columns):
-        return columns
+        return columns  # type: ignore[return-value]  # an array
     try:
         indices = np.atleast_1d(np.arange(num_samples)[columns])  # type: ignore[index]  # or an error
     except (IndexError, TypeError) as error:

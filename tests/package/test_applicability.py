@@ -52,6 +52,15 @@ def test_draws_scatter_as_expected(task, end):
     assert np.mean(errors) + 2 * np.std(errors) == pytest.approx(expected, rel=1 / 3)
 
 
+@pytest.mark.parametrize(("share", "rich"), [(0.095, 1), (0.105, 0)])
+def test_a_mode_is_rich_if_it_starts_below_a_tenth_of_its_final_strength(share, rich):
+    task = tasks.Task(np.eye(8), np.ones((15, 8)))  # of one mode
+    (s,), (d,) = statistics.modes(task)[1:4:2]
+    scale = np.sqrt(share * s / d * 4 / 200) * np.array([0.6, 0.8])  # Σσ² = 4 a₀/H
+    table = theory.applicability(networks.LinearNetwork((8, 200, 15)), task, list(scale))
+    assert row(table, "rich").value == rich
+
+
 def test_every_condition_has_a_case_within_and_one_beyond():
     wide, narrow = (networks.LinearNetwork((8, hidden, 15)) for hidden in (200, 3))
     assert theory.applicability(wide, TASK, 1e-4).holds

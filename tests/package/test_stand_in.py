@@ -75,6 +75,15 @@ def test_other_losses_are_reduced_exactly(loss):
     close(predicted, losses, rtol=0, atol=1e-12)
 
 
+def test_traced_weights_are_reduced_in_a_compiled_function():
+    network, weights, task = random_case(1)
+
+    def predict(weights):
+        return md.predict(network, weights, task, 0.04, 100).losses
+
+    close(jax.jit(predict)(weights), predict(weights), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("rule", TREATS_ENTRIES)
 def test_what_treats_each_weight_by_itself_allows_no_smaller_gated_network(rule):
     network, weights, task = random_case(1)
@@ -162,8 +171,9 @@ def test_several_outputs_and_nothing_to_learn():
         node_gates={"h": [1, 1, 0, 1]},
         edge_gates={("k", "z"): [1, 1, 1, 0]},
     )
-    losses = md.train(network, network.init(KEY, 1e-3), task, 0.02, 3000).losses
-    predicted = md.predict(network, 1e-3, task, 0.02, 3000).losses
+    scale = [1e-4, 1e-3, 2e-3, 3e-4]
+    losses = md.train(network, network.init(KEY, scale), task, 0.02, 3000).losses
+    predicted = md.predict(network, scale, task, 0.02, 3000).losses
     assert md.deviation(predicted, losses, learned=None) < 0.01
     nothing = tasks.Task(np.eye(4), np.zeros((5, 4)))
     with pytest.warns(UserWarning, match="time 0"):

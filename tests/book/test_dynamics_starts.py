@@ -31,8 +31,8 @@ def test_balanced_weights_learn_as_equation_seven_says():
     task = tasks.semantic(num_items=4)
     network, found = networks.LinearNetwork((4, 100, 7)), statistics.modes(task)
     rate, times = 0.01, 0.01 * np.arange(4000)
-    start = theory.expected_initial_strength(100, [1e-3, 2e-3])
+    start = theory.expected_initial_strength(100, 1e-3)
     strengths = theory.mode_trajectory(times, found.singular_values, found.input_variances, start)
-    balanced = dynamics.balanced_weights(network, task, [1e-3, 2e-3])
+    balanced = dynamics.balanced_weights(network, task, 1e-3)
     predicted = theory.predict(network, balanced, task, rate, 4000).losses
     close(predicted, theory.mode_losses(task, found, strengths), atol=0.03)

@@ -48,12 +48,6 @@ def test_unequal_widths_wait_as_measured_in_networks():
         assert found * 1e-6 * widths[0] ** 0.5 == pytest.approx(kappa, abs=0.005)
 
 
-def test_layers_in_reverse_wait_alike():
-    there = dynamics.drop_times(one_mode(), (1, 60, 90, 200, 1), (1e-3, 2e-3, 3e-3, 4e-3))
-    back = dynamics.drop_times(one_mode(), (1, 200, 90, 60, 1), (4e-3, 3e-3, 2e-3, 1e-3))
-    assert there == pytest.approx(back, rel=1e-6)
-
-
 @pytest.mark.parametrize("widths", [(200,), (60, 200), (100, 100, 100)])
 def test_half_times_of_trained_networks(widths):
     """The mean of some draws; a draw scatters by 1/√(16N) to 1/√(1.5N), and few were trained."""
@@ -81,38 +75,3 @@ def test_half_times_of_trained_networks(widths):
     scatter = {2: 16, 3: 4, 4: 1.5}[len(widths) + 1]
     error = 3 / np.sqrt(scatter * min(widths) * draws) + 0.01
     assert times == pytest.approx(predicted, rel=error)
-
-
-def turned():
-    """A task whose modes are no eigenvectors of Σ^x."""
-    rng = np.random.default_rng(0)
-    return tasks.Task(rng.normal(size=(3, 8)), rng.normal(size=(3, 8)))
-
-
-@pytest.mark.parametrize(
-    ("task", "sizes", "scale", "words"),
-    [
-        (turned(), (3, 200, 200, 3), 1e-3, "couples modes"),
-        (TWO, (2, 200, 200, 3), 0.01, "not small"),
-        (TWO, (2, 200, 20, 3), 1e-3, "20 neurons"),
-        (tasks.semantic("tree", 4), (4, 200, 200, 7), 1e-3, "modes 3 and 4"),
-    ],
-)
-def test_it_warns_of_its_limits(task, sizes, scale, words):
-    with pytest.warns(UserWarning, match=words):
-        dynamics.drop_times(task, sizes, scale)
-
-
-@pytest.mark.filterwarnings("ignore:drop_times")
-@pytest.mark.parametrize("widths", [(60,), (60, 60), (60, 60, 60)])
-def test_it_refuses_what_is_learned_at_the_start(widths):
-    """Where the strength of random weights is typically half the final one."""
-    sizes, task = (1, *widths, 1), one_mode()
-    network, keys = networks.LinearNetwork(sizes), jax.random.split(jax.random.key(0), 400)
-    drawn = jax.vmap(lambda key: network.apply(network.init(key, 1.0), jnp.eye(1)))
-    spread = np.std(jax.jit(drawn)(keys))
-    limit = (0.5 / spread) ** (1 / (len(widths) + 1))  # σ, as outputs grow with σ^L
-    assert dynamics.drop_times(task, sizes, 0.9 * limit) > 0
-    for scale in (1.1 * limit, 10.0):
-        with pytest.raises(ValueError, match="expected smaller weights"):
-            dynamics.drop_times(task, sizes, scale)

@@ -28,7 +28,6 @@ from mdsgdln_book.dynamics.relu_neurons import FLAT, gate_patterns
 SAME = 1e-7  # singular values this close, relative to the largest, are equal
 BOUNDARY = 1e-6  # |wᵀx| ≤ this ‖w‖‖x‖: the sample counts as on the boundary
 MOST_UP = 12  # samples of B with β > 0 whose subsets are tried
-MOST_SAMPLES = 16  # whose faces are listed
 
 
 class Candidate(NamedTuple):
@@ -52,44 +51,20 @@ class Candidate(NamedTuple):
     input_weights: Float[np.ndarray, " N_in"]
 
 
-def drive(
-    task: Task, input_weights: ArrayLike, residual: ArrayLike | None = None
-) -> Float[np.ndarray, " n"]:
-    """Return the drive ‖R relu(Xᵀw)‖ / (P‖w‖) of neurons: twice their largest utility over u.
-
-    Args:
-        task: with inputs X.
-        input_weights: w, shape (n, N_in), none of them zero.
-        residual: R, shape (N_out, P); the targets if not given.
-
-    Raises:
-        ValueError: a wrong shape, a non-finite entry or a neuron without weights.
-    """
-    inputs, residual = checked_data(task, residual)
+def drive(task: Task, input_weights: ArrayLike) -> Float[np.ndarray, " n"]:
+    """Return the drive ‖Y relu(Xᵀw)‖ / (P‖w‖) of neurons with input weights w, (n, N_in)."""
     w = np.asarray(input_weights, float)
-    lengths = np.linalg.norm(np.asarray(w, float), axis=1, keepdims=True)
-    if not lengths.all():
-        raise ValueError("input_weights: expected neurons with weights, got one with none")
-    return drive_of(inputs, residual, np.asarray(w, float) / lengths)
+    lengths = np.linalg.norm(w, axis=1, keepdims=True)
+    return drive_of(np.asarray(task.inputs), np.asarray(task.targets), w / lengths)
 
 
-def candidates(task: Task, residual: ArrayLike | None = None) -> list[Candidate]:
+def candidates(task: Task) -> list[Candidate]:
     """Return all faces that contain their own fastest direction, the fastest first.
 
-    A local maximum whose top space has one dimension is among those with climb 0. Inputs that are
-    dependent before rounding to single precision may count as independent.
-
-    Args:
-        task: at most 16 samples.
-        residual: R, shape (N_out, P); the targets if not given.
-
-    Raises:
-        ValueError: a wrong shape, or too many samples.
+    A local maximum whose top space has one dimension is among those with climb 0. The number of
+    faces grows fast with the number of samples: above 16 it is too large to list.
     """
-    inputs, residual = checked_data(task, residual)
-    if inputs.shape[1] > MOST_SAMPLES:
-        raise ValueError(f"task: expected at most {MOST_SAMPLES} samples, got {inputs.shape[1]}")
-    found = []
+    inputs, residual, found = np.asarray(task.inputs), np.asarray(task.targets), []
     for face in list_faces(inputs):
         top = top_space(inputs, residual, face)
         if top is None:
@@ -209,19 +184,3 @@ def steepest_slope(
             pull = pull - held @ theta
         largest = max(largest, float(np.linalg.norm(pull)))
     return largest
-
-
-def checked_data(
-    task: Task, residual: ArrayLike | None
-) -> tuple[Float[np.ndarray, "N_in P"], Float[np.ndarray, "N_out P"]]:
-    """Return X and R in double precision, or raise ``ValueError``."""
-    inputs = np.asarray(task.inputs, float)
-    if residual is None:
-        return inputs, np.asarray(task.targets, float)
-    residual = np.asarray(residual, float)
-    if residual.shape != task.targets.shape:
-        raise ValueError(
-            "residual: expected the shape of the targets (N_out, P), "
-            f"{task.targets.shape}, got {residual.shape}"
-        )
-    return inputs, residual

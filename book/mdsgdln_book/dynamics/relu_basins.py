@@ -12,12 +12,12 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int
 from scipy.linalg import orth
 from scipy.sparse.csgraph import connected_components
 
 from mdsgdln.tasks import Task
-from mdsgdln_book.dynamics.maxima import BOUNDARY, checked_data, drive_of, steepest_slope, top_space
+from mdsgdln_book.dynamics.maxima import BOUNDARY, drive_of, steepest_slope, top_space
 from mdsgdln_book.dynamics.relu_neurons import FLAT, gate_patterns, heun_step, velocity
 
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
@@ -30,8 +30,6 @@ NEAR = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0  # |wᵀx| that may be a boundary's, on
 CLOSE, SAME_FACE = 0.97, 0.3  # cosine of a neuron and its maximum; less, if in one face with it
 MOST_FACES = 20  # between a neuron and its maximum
 LOST = 0.02  # share of the mass that may belong to no basin without a warning
-# Mass and share of a sample that meets no other, for t → ∞; slower ones share what is left.
-ISOLATED = 3 / 16 + 1 / (8 * np.pi), 3 / 8
 
 
 class Basin(NamedTuple):
@@ -44,7 +42,7 @@ class Basin(NamedTuple):
         variance: d = ‖relu(Xᵀŵ)‖²/P, so that alone it stops at the strength s/d.
         mass: A; a linear pathway has ½.
         share: of all random neurons, how many end here; the rest die.
-        mass_error: standard error of the mass, 0 where it is known in closed form, for t → ∞.
+        mass_error: standard error of the mass.
         climb: 0 at a maximum of the drive, above 0 where some samples on the boundary are parked:
             off for ever. NaN for more than 12 that push up.
         flatness: dimension of the directions with this gate that are equally fast; above 1, ŵ is
@@ -68,29 +66,19 @@ class Basin(NamedTuple):
     activity: Float[np.ndarray, " P"]
 
 
-def basins(
-    task: Task, residual: ArrayLike | None = None, *, key: Array, num_neurons: int = 4096
-) -> list[Basin]:
+def basins(task: Task, *, key: Array, num_neurons: int = 4096) -> list[Basin]:
     """Return the directions that neurons of a small ReLU network turn to, the fastest first.
 
     Random neurons are followed; their last direction is replaced by the top vector of its face.
     The relative sampling error of a mass is about 2/√neurons; a basin that none finds is left out.
-    The basin of a sample that is orthogonal to all others, in inputs and residual, is known.
 
     Args:
-        task: with inputs X; a bias is a row of ones.
-        residual: R, shape (N_out, P), what is not explained yet; the targets if not given.
+        task: a bias is a row of ones in its inputs.
         key: JAX random key of the neurons.
         num_neurons: how many are followed.
-
-    Raises:
-        ValueError: a wrong shape, a bad key, a residual that drives no neuron, or so few neurons
-            that all of them die.
     """
-    inputs, residual = checked_data(task, residual)
+    inputs, residual = np.asarray(task.inputs), np.asarray(task.targets)
     acts = _not_zero(inputs) & _not_zero(residual)  # the other samples push no neuron
-    if not acts.any():
-        raise ValueError("residual: expected one that drives some neuron, got zeros")
     # Directions that no input or residual has do not move: they are left out, after the draw, so
     # that no basis changes which neurons are drawn. What is left has norm 1.
     left, left_out = (orth(vectors[:, acts], FLAT) for vectors in (inputs, residual))
@@ -121,9 +109,7 @@ def basins(
         mean = part @ tops
         direction = left @ (mean / np.linalg.norm(mean))
         found.append(_basin(inputs, residual, direction, part, members.mean(), flatness[number]))
-    if not found:
-        _explain_death(inputs, residual, np.asarray(drawn, float)[:, : len(inputs)])
-    return _closed(inputs, residual, sorted(found, key=lambda basin: -basin.rate))
+    return sorted(found, key=lambda basin: -basin.rate)
 
 
 @jax.jit
@@ -292,40 +278,6 @@ def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> 
         input_weights=direction,
         output_weights=answer / rate,
         activity=activity,
-    )
-
-
-def _closed(inputs, residual, found: list[Basin]) -> list[Basin]:
-    alone = _isolated(inputs) & _isolated(residual)
-    share = 1.0  # of the neurons that no faster one takes
-    for index, basin in enumerate(found):
-        as_fast = any(b.rate >= basin.rate * (1 - 1e-6) for b in found[index + 1 :])
-        if as_fast or basin.flatness > 1 or basin.gate.sum() != 1 or not alone[basin.gate][0]:
-            break
-        mass, part = share * ISOLATED[0], share * ISOLATED[1]
-        found[index] = basin._replace(mass=mass, share=part, mass_error=0.0)
-        share -= part
-    return found
-
-
-def _isolated(vectors: Float[np.ndarray, "n P"]) -> Bool[np.ndarray, " P"]:
-    lengths = np.linalg.norm(vectors, axis=0)
-    unit = vectors / np.where(lengths > 0, lengths, 1)
-    return np.sum(np.abs(unit.T @ unit) > FLAT, axis=0) <= 1
-
-
-def _explain_death(inputs, residual, drawn: Float[np.ndarray, "N N_in"]) -> None:
-    """Raise ``ValueError`` that says why no neuron grows."""
-    w = np.concatenate([drawn, -drawn])
-    w = w / np.linalg.norm(w, axis=1, keepdims=True)
-    size = np.linalg.norm(residual, 2) * np.linalg.norm(inputs, 2) / inputs.shape[1]
-    if (drive_of(inputs, residual, w) <= FLAT * size).all():
-        raise ValueError(
-            "residual: expected one that drives some neuron, got one that cancels for all "
-            f"{len(w)} directions tried"
-        )
-    raise ValueError(
-        f"num_neurons: expected enough for some to live, got {len(drawn)}, all of which died"
     )
 
 

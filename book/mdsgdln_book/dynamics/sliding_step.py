@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 
-RIDGE = 1e3  # times the precision of numbers and ‖x‖²: which λ, where x are dependent
+ENOUGH = 1e-10  # residual over ‖w‖ to which the problem is solved
+RIDGE = 1e3 * np.finfo(float).eps  # times ‖x‖²: which λ, where x are dependent
 AT_ONCE = 4  # neurons whose sliding samples change, that are solved together
 ACTIVE_SETS, SWEEPS = 12, 5000  # tries: sets of sliding samples, then Gauss–Seidel sweeps
 
@@ -34,18 +36,6 @@ class Sliders(NamedTuple):
     solve: Float[Array, "P n H"]
 
 
-def tolerance(dtype) -> float:
-    """Return the residual, over ‖w‖, to which the problem is solved: 1e-10 in double precision."""
-    return max(1e-10, 100 * float(jnp.finfo(dtype).eps))
-
-
-def column_norms(vectors: Float[Array, "n H"]) -> Float[Array, " H"]:
-    """Return the norms of columns, also of those so small that their squares are 0."""
-    largest = jnp.max(jnp.abs(vectors), axis=0)
-    unit = vectors / jnp.where(largest > 0, largest, 1)[None]
-    return largest * jnp.linalg.norm(unit, axis=0)
-
-
 def box_residuals(
     inputs: Float[Array, "n P"],
     w: Float[Array, "n H"],
@@ -56,7 +46,7 @@ def box_residuals(
     squares = _squares(inputs)[:, None]
     cut = jnp.clip(pushes + (inputs.T @ w) / squares, 0, most)
     moved = jnp.abs(pushes - cut) * jnp.sqrt(squares)
-    length = column_norms(w)
+    length = jnp.linalg.norm(w, axis=0)
     return jnp.max(moved, axis=0) / jnp.where(length > 0, length, 1)
 
 
@@ -65,12 +55,11 @@ def implicit_step(
     before: Float[Array, "n H"],
     most: Float[Array, "P H"],
     sliders: Sliders,
-) -> tuple[Float[Array, "n H"], Float[Array, "P H"], Sliders, Float[Array, " H"]]:
-    """Return w' = q − Xλ, λ, what to keep, and the residuals, of q and the bounds b.
+) -> tuple[Float[Array, "n H"], Sliders, Float[Array, " H"]]:
+    """Return w' = q − Xλ, what to keep, and the residuals, of q and the bounds b.
 
     All neurons try the sliding samples of the last step; the few with others are then corrected.
     """
-    enough = tolerance(inputs.dtype)
     pushes = sliders.theta * most
     w = before - inputs @ pushes
     change = jnp.sum(sliders.solve * w[None], axis=1)
@@ -87,10 +76,10 @@ def implicit_step(
         )
         return w, pushes, solve, found, todo.at[which].set(False, mode="drop")
 
-    state = w, pushes, sliders.solve, found, found > enough  # not those that are NaN
+    state = w, pushes, sliders.solve, found, found > ENOUGH  # not those that are NaN
     w, pushes, solve, found, _ = jax.lax.while_loop(lambda s: s[-1].any(), correct, state)
     theta = jnp.where(most > 0, pushes / jnp.where(most > 0, most, 1), 0)
-    return w, pushes, Sliders(theta, solve), found
+    return w, Sliders(theta, solve), found
 
 
 def _squares(inputs: Float[Array, "n P"]) -> Float[Array, " P"]:
@@ -101,9 +90,8 @@ def _squares(inputs: Float[Array, "n P"]) -> Float[Array, " P"]:
 
 def _solved(inputs, before, most, pushes):
     """Return w', λ, L and residuals of a few neurons: try active sets, then sweeps."""
-    enough = tolerance(inputs.dtype)
     pushes = jnp.clip(pushes, 0, most)
-    slack = enough * jnp.sqrt(_squares(inputs))[:, None] * column_norms(before)[None]
+    slack = ENOUGH * jnp.sqrt(_squares(inputs))[:, None] * jnp.linalg.norm(before, axis=0)[None]
 
     def try_set(state):
         _, pushes, _, _, slide, top, tries = state
@@ -117,12 +105,12 @@ def _solved(inputs, before, most, pushes):
         begins = ~slide & jnp.where(top, activity < -slack, activity > slack) & (most > 0)
         above = jnp.where(slide, pushes > most, top & ~begins)
         found = box_residuals(inputs, w, pushes, most)
-        done = (found <= enough)[None]  # such a neuron stays as it is
+        done = (found <= ENOUGH)[None]  # such a neuron stays as it is
         slide, top = jnp.where(done, slide, inside | begins), jnp.where(done, top, above)
         return w, pushes, solve, found, slide, top, tries + 1
 
     def unsolved(state):
-        return (state[3] > enough).any() & (state[-1] < ACTIVE_SETS)
+        return (state[3] > ENOUGH).any() & (state[-1] < ACTIVE_SETS)
 
     slide = (pushes > 0) & (pushes < most)
     top = (pushes >= most) & (most > 0)
@@ -130,10 +118,10 @@ def _solved(inputs, before, most, pushes):
     empty = jnp.zeros((inputs.shape[1], *before.shape), before.dtype)
     state = before, pushes, empty, far, slide, top, 0
     w, pushes, solve, found, *_ = jax.lax.while_loop(unsolved, try_set, state)
-    good = found <= enough
+    good = found <= ENOUGH
     rest = jnp.where(good[None], pushes, jnp.clip(pushes, 0, most))
     return jax.lax.cond(
-        (found > enough).any(),
+        (found > ENOUGH).any(),
         lambda: _swept(inputs, before, most, rest),
         lambda: (w, pushes, solve, found),
     )
@@ -153,7 +141,7 @@ def _swept(inputs, before, most, pushes):
         return w, pushes, box_residuals(inputs, w, pushes, most), state[-1] + 1
 
     def unsolved(state):
-        return (state[2] > tolerance(inputs.dtype)).any() & (state[-1] < SWEEPS)
+        return (state[2] > ENOUGH).any() & (state[-1] < SWEEPS)
 
     far = jnp.full(before.shape[1], jnp.inf)
     state = before - inputs @ pushes, pushes, far, 0
@@ -163,11 +151,10 @@ def _swept(inputs, before, most, pushes):
 
 def _solver(inputs: Float[Array, "n P"], slide: Bool[Array, "P m"]) -> Float[Array, "P n m"]:
     products, squares = inputs.T @ inputs, _squares(inputs)
-    ridge = RIDGE * jnp.finfo(inputs.dtype).eps * squares
 
     def one(on):
         both = jnp.where(on[:, None] & on[None], products, 0)
-        root = jax.scipy.linalg.cho_factor(both + jnp.diag(jnp.where(on, ridge, 1)))
+        root = jax.scipy.linalg.cho_factor(both + jnp.diag(jnp.where(on, RIDGE * squares, 1)))
         return jax.scipy.linalg.cho_solve(root, jnp.where(on[:, None], inputs.T, 0))
 
     return jnp.moveaxis(jax.vmap(one, in_axes=1)(slide), 0, 2)

@@ -1,6 +1,6 @@
 """Initial weights of one draw: which part of them grows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import jax.numpy as jnp
@@ -28,7 +28,7 @@ def measured_initial_strength(
 
 
 def balanced_weights(
-    network: GatedNetwork | LinearNetwork, task: Task, scale: float | Mapping | Sequence
+    network: GatedNetwork | LinearNetwork, task: Task, start: float | Mapping | list
 ) -> Any:
     """Return the balanced part of random initial weights, the only part that grows.
 
@@ -39,27 +39,22 @@ def balanced_weights(
     Args:
         network: every hidden node has one edge in and one edge out; gates one per sample.
         task: what it is trained on.
-        scale: σ of the initial weights, one per edge (layer), or the initial weights themselves.
+        start: σ of the initial weights, or the initial weights themselves.
 
     Returns:
         weights as from ``network.init``.
     """
     gated = network.as_gated() if isinstance(network, LinearNetwork) else network
     graph = gated.graph
+    given = dict(zip(graph.edges, start, strict=True)) if isinstance(start, list) else start
     weights: dict[Any, Any] = {}
-    values = scale if isinstance(scale, Mapping | Sequence) else [scale] * len(graph.edges)
-    if isinstance(values, Sequence):
-        values = dict(zip(graph.edges, values, strict=True))
-    given = any(np.ndim(value) == 2 for value in values.values())
     for path in graph.paths:
         into, out = graph.path_edges(path)
         found, number = modes(effective_dataset(gated, task, path)), graph.neurons[path[1]]
-        if given:
-            grown = (values[into] @ found.right + values[out].T @ found.left) / 2  # c_α, (H, modes)
+        if isinstance(given, Mapping):
+            grown = (given[into] @ found.right + given[out].T @ found.left) / 2  # c_α, (H, modes)
         else:
-            if len(found.singular_values) > number:
-                raise ValueError("network: expected a neuron per mode in each pathway")
-            strength = expected_initial_strength(number, (values[into], values[out]))
+            strength = expected_initial_strength(number, given)
             grown = strength**0.5 * np.eye(number, len(found.singular_values))
         weights |= {into: grown @ found.right.T, out: found.left @ grown.T}
     if isinstance(network, LinearNetwork):

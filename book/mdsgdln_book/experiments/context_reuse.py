@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from mdsgdln import discovery, networks, tasks, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.neurons_mechanisms import share_by_context_count
+from mdsgdln_book.experiments.neurons_mechanisms import effective_number, share_by_context_count
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, NUM_STEPS, SCALE, SUM_STEP
 from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
@@ -18,7 +18,7 @@ SETTINGS = {
 }
 
 
-def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
+def measure_context_reuse(contexts: int, hidden_layers: int, seed: int) -> dict:
     """Return the weight share of neurons active in 0, 1, …, C contexts, before and after training.
 
     ``untrained`` and ``trained`` have a row for each hidden layer, (layers, C + 1). A neuron is
@@ -33,40 +33,36 @@ def experiment(contexts: int, hidden_layers: int, seed: int) -> dict:
     # Through two layers, what is beside the targets changes which gates are found.
     small = reduce_network(relu, weights, task) if hidden_layers == 1 else (relu, weights, task)
     run = training.train(*small, sum_step * task.num_samples, num_steps)
+    untrained, energy_untrained = context_shares(weights, task.inputs, contexts)
+    trained, energy_trained = context_shares(run.weights, task.inputs, contexts)
     return {
-        "untrained": layer_shares_by_context_count(relu, weights, task, contexts),
-        "trained": layer_shares_by_context_count(small[0], run.weights, task, contexts),
-        "energy_untrained": contexts_by_energy(weights, task, contexts),
-        "energy_trained": contexts_by_energy(run.weights, task, contexts),
-        "left": run.losses[-1] / run.losses[0],
+        "untrained": untrained,
+        "trained": trained,
+        "energy_untrained": energy_untrained,
+        "energy_trained": energy_trained,
     }
 
 
-def layer_shares_by_context_count(relu, weights, task, contexts):
-    """Return the weight share of each layer's neurons active in 0, 1, …, C contexts."""
-    shares = []
-    for index, gates in enumerate(relu.gates(weights, task.inputs)):
-        by_item = gates.reshape(-1, contexts, NUM_ITEMS)
-        mass = discovery.importance(weights[index], weights[index + 1])
-        shares.append(share_by_context_count(by_item.mean(axis=2) > 0.5, mass))
-    return jnp.stack(shares)
+def context_shares(weights, inputs, contexts: int, key=None):
+    """Return each layer's shares of the weight by number of active contexts, and the energy share.
 
-
-def contexts_by_energy(weights, task, contexts):
-    """Return the effective share of contexts in which each layer's neurons respond, (layers,)."""
-    hidden, shares = task.inputs, []
+    With a ``key``, each neuron's activity is permuted over samples. (layers, C + 1), (layers,).
+    """
+    hidden, counts, energies = inputs, [], []
     for incoming, outgoing in zip(weights[:-1], weights[1:], strict=True):
-        hidden = jax.nn.relu(incoming @ hidden)
-        energy = (hidden**2).reshape(-1, contexts, NUM_ITEMS).sum(axis=2)
-        square = jnp.maximum(jnp.sum(energy**2, axis=1), 1e-300)
+        hidden = activity = jax.nn.relu(incoming @ hidden)
+        if key is not None:
+            activity = jax.random.permutation(key, hidden, axis=1, independent=True)
+        by_item = activity.reshape(-1, contexts, NUM_ITEMS)
         mass = discovery.importance(incoming, outgoing)
-        shares.append(mass / mass.sum() @ (energy.sum(axis=1) ** 2 / square) / contexts)
-    return jnp.stack(shares)
+        counts.append(share_by_context_count((by_item > 0).mean(axis=2) > 0.5, mass))
+        energies.append(effective_number(jnp.sum(by_item**2, axis=2), mass) / contexts)
+    return jnp.stack(counts), jnp.stack(energies)
 
 
 TABLES = {
     "context_reuse": Table(
-        experiment,
+        measure_context_reuse,
         sweeps.grid(contexts=[3, 4, 5, 6], hidden_layers=[1, 2], seed=range(10, 15)),
         repeated=(4,),
     )

@@ -3,9 +3,10 @@
 import jax
 import jax.numpy as jnp
 
-from mdsgdln import discovery, networks, training
+from mdsgdln import networks, training
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments import published, two_hidden
+from mdsgdln_book.experiments.context_reuse import context_shares
 from mdsgdln_book.tables import Table
 
 HIDDEN = 154  # neurons of each hidden layer
@@ -19,14 +20,13 @@ SETTINGS = {
 PERMUTATIONS = 20
 
 
-def experiment(structures: str, hidden_layers: int, seed: int) -> dict:
+def measure_reuse_by_depth(structures: str, hidden_layers: int, seed: int) -> dict:
     """Return the mean share of contexts in which the neurons of each hidden layer are active.
 
     Results:
         on_…: a neuron serves a context if it is on for more than half of the items there.
         energy_…: (Σe)²/(C Σe²), e the summed squares of a neuron's activity in a context.
         …_permuted: each trained neuron's activity permuted over samples, mean of permutations.
-        left: of the loss.
     """
     scale, rate, num_steps = SETTINGS[hidden_layers]
     task = two_hidden.TASKS[structures]
@@ -34,40 +34,27 @@ def experiment(structures: str, hidden_layers: int, seed: int) -> dict:
     weights = relu.init(jax.random.key(seed), scale / HIDDEN**0.5)
     run = training.train(relu, weights, task, rate, num_steps)
     keys = jax.random.split(jax.random.key(1000 + seed), PERMUTATIONS)
+    permuted = jax.vmap(lambda key: shares_of_contexts(run.weights, task.inputs, key))(keys)
     found = {
-        "untrained": context_share_per_layer(weights, task.inputs),
-        "trained": context_share_per_layer(run.weights, task.inputs),
-        "permuted": jax.vmap(lambda key: context_share_per_layer(run.weights, task.inputs, key))(
-            keys
-        ).mean(axis=0),
+        "untrained": shares_of_contexts(weights, task.inputs),
+        "trained": shares_of_contexts(run.weights, task.inputs),
+        "permuted": permuted.mean(axis=0),
     }
-    shares = {
-        f"{measure}_{when}": both[index]
-        for index, measure in enumerate(("on", "energy"))
-        for when, both in found.items()
+    return {
+        **{f"on_{when}": on for when, (on, _) in found.items()},
+        **{f"energy_{when}": energy for when, (_, energy) in found.items()},
     }
-    return shares | {"left": run.losses[-1] / run.losses[0]}
 
 
-def context_share_per_layer(weights, inputs, key=None):
+def shares_of_contexts(weights, inputs, key=None):
     """Return the shares of contexts with activity, by gates and by energy, (2, layers)."""
-    hidden, shares = inputs, []
-    for incoming, outgoing in zip(weights[:-1], weights[1:], strict=True):
-        hidden = activity = jax.nn.relu(incoming @ hidden)
-        if key is not None:
-            activity = jax.random.permutation(key, hidden, axis=1, independent=True)
-        by_item = activity.reshape(-1, two_hidden.CONTEXTS, two_hidden.ITEMS)
-        on = jnp.mean((by_item > 0).mean(axis=2) > 0.5, axis=1)
-        energy = jnp.sum(by_item**2, axis=2)
-        square = two_hidden.CONTEXTS * jnp.maximum(jnp.sum(energy**2, axis=1), 1e-300)
-        mass = discovery.importance(incoming, outgoing)
-        shares.append(jnp.stack([on, energy.sum(axis=1) ** 2 / square]) @ (mass / mass.sum()))
-    return jnp.stack(shares, axis=1)
+    by_count, energy = context_shares(weights, inputs, two_hidden.CONTEXTS, key)
+    return jnp.stack([by_count @ jnp.linspace(0, 1, two_hidden.CONTEXTS + 1), energy])
 
 
 TABLES = {
     "depth_reuse": Table(
-        experiment,
+        measure_reuse_by_depth,
         sweeps.grid(structures=list(two_hidden.TASKS), hidden_layers=[1, 2, 3], seed=range(10, 15)),
         repeated=(4,),
     )

@@ -137,16 +137,7 @@ def imitation_errors(case: TrainingCase, gates, recording: Recording) -> tuple[f
     return deviation(losses, recording.losses), float(error)
 
 
-def discover_quietly(activity, weights=None) -> np.ndarray:
-    """Discover gates, ignoring warnings about small or always-active recordings.
-
-    XOR has four samples, ten neurons are few, and without a threshold noise is never silent.
-    """
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
-        return discovery.find(activity, weights, resamples=1).gates
-
-
-def experiment(case: str, seed: int) -> dict:
+def compare_discovery_methods(case: str, seed: int) -> dict:
     """Return errors and numbers of pathways of Algorithm 1, K = 2 … 12, and of ``find``."""
     recording, results = record_training(CASES[case], seed), {}
 
@@ -160,18 +151,13 @@ def experiment(case: str, seed: int) -> dict:
         found = [clusters.rounded(clusters.k_means(patterns, number)) for number in CLUSTERS]
         of_each = [measured(*map(tuple, gates)) for gates in found]
         results[f"{name}_deviation"], results[f"{name}_output"] = np.transpose(of_each)
-        results[f"{name}_pathways"] = np.array([len(gates) for gates in found])
-    gates = discover_quietly(recording.activity, recording.weights)
+    # XOR has four samples, ten neurons are few, and without a threshold noise is never silent.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        gates = discovery.find(recording.activity, recording.weights, resamples=1).gates
     results["deviation"], results["output"] = measured(*map(tuple, gates))
     results["pathways"] = len(gates)
     results["gates"] = np.pad(gates, ((0, discovery.MOST_PATHWAYS - len(gates)), (0, 0)))
     return results
-
-
-def sorted_centroids(patterns, number) -> np.ndarray:
-    """Return the centroids of Algorithm 1 without rounding, the largest first."""
-    found = clusters.k_means(patterns, number)
-    return found[np.argsort(-found.sum(axis=1))]
 
 
 def centroid_errors(case: str, seed: int) -> dict:
@@ -183,7 +169,8 @@ def centroid_errors(case: str, seed: int) -> dict:
     recording = record_training(chosen, seed)
     equal = np.ones(len(recording.activity))
     patterns = clusters.distinct(recording.activity, equal, silent=True)
-    found = {K: sorted_centroids(patterns, K) for K in CLUSTERS}
+    found = {K: clusters.k_means(patterns, K) for K in CLUSTERS}
+    found = {K: some[np.argsort(-some.sum(axis=1))] for K, some in found.items()}  # largest first
     sets = {"centroids": found, "rounded": {K: clusters.rounded(g) for K, g in found.items()}}
     results = {f"drawn {K}": np.round(found[K], 4) for K in DRAWN}
     for name, gates in sets.items():
@@ -195,7 +182,7 @@ def centroid_errors(case: str, seed: int) -> dict:
 
 TABLES = {
     "finding_gates": Table(
-        experiment, sweeps.grid(case=list(CASES), seed=range(5, 10)), repeated=(24,)
+        compare_discovery_methods, sweeps.grid(case=list(CASES), seed=range(5, 10)), repeated=(24,)
     ),
     "finding_elbow": Table(
         centroid_errors,

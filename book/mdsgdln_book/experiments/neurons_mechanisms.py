@@ -122,14 +122,16 @@ def specialist_share(weights, inputs):
 
 
 def effective_numbers(weights, inputs):
-    """Return the effective numbers of active contexts and samples, (Σe)²/Σe² with e = h²."""
-    norm = discovery.importance(*weights)
-    energy = jax.nn.relu(weights[0] @ inputs) ** 2
-    numbers = []
-    for part in (energy.reshape(-1, NUM_CONTEXTS, NUM_ITEMS).sum(axis=2), energy):
-        square = jnp.maximum(jnp.sum(part**2, axis=1), 1e-300)
-        numbers.append(jnp.sum(norm * jnp.sum(part, axis=1) ** 2 / square) / norm.sum())
-    return numbers
+    """Return the effective numbers of active contexts and samples."""
+    mass, energy = discovery.importance(*weights), jax.nn.relu(weights[0] @ inputs) ** 2
+    of_contexts = energy.reshape(-1, NUM_CONTEXTS, NUM_ITEMS).sum(axis=2)
+    return [effective_number(part, mass) for part in (of_contexts, energy)]
+
+
+def effective_number(energy, mass):
+    """Return the mean over neurons of (Σe)²/Σe², e = h² in each context or sample, (H, n)."""
+    squares = jnp.maximum(jnp.sum(energy**2, axis=1), 1e-300)
+    return mass / mass.sum() @ (energy.sum(axis=1) ** 2 / squares)
 
 
 TABLES = {

@@ -29,7 +29,7 @@ def half_residual_time(kind: str, scale: float, seed: int) -> dict:
     half = rate * np.argmax(learned > 0.5)
     start = theory.expected_initial_strength(HIDDEN, scale)
     unit = task.num_samples / STRENGTH * np.log(1 / start) / 2
-    return {"time": half / unit, "learned": learned[-1]}
+    return {"time": half / unit}
 
 
 def decaying_item_modes(num_contexts: int, cost: float) -> tuple[np.ndarray, np.ndarray]:

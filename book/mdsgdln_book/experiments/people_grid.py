@@ -79,7 +79,6 @@ def compare_with_prediction(data: str, loss: str, activation: str, rule: str) ->
     return {
         "error": float(np.mean([*map(partial(md.deviation, learned=None), predicted, trained)])),
         "between_seeds": mean_difference(trained),
-        "left": float(np.mean([losses[-1] / losses[0] for losses in trained])),
     }
 
 

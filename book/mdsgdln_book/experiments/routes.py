@@ -9,7 +9,7 @@ import numpy as np
 
 from mdsgdln import tasks, training
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.sharing import orthogonal_weights, routing_network
+from mdsgdln_book.experiments.sharing import errors_by_route, orthogonal_weights, routing_network
 
 DOMAINS, HIDDEN, SCALE = 7, 64, 0.2  # as published
 NUM_STEPS, POINTS = 1500, 41  # points of the mean errors' curves, until the last stage
@@ -17,21 +17,14 @@ NUM_STEPS, POINTS = 1500, 41  # points of the mean errors' curves, until the las
 LEVELS = (0.8, 0.5, 0.25, 0.1, 0.01, 1e-4)
 
 
-def route_errors(outputs):
-    """Return the relative mean squared error of each route, (inputs, outputs)."""
-    wanted = np.tile(tasks.hierarchy().targets, (DOMAINS, DOMAINS))
-    squared = ((wanted - outputs) ** 2).reshape(DOMAINS, 7, DOMAINS, 4)
-    return squared.mean(axis=(1, 3)).T / np.mean(wanted**2)
-
-
-def experiment(network, task, chosen, rate, seed) -> dict:
+def train_routing_network(network, task, chosen, rate, seed) -> dict:
     """Train once; return the errors of all routes and the time at each stage.
 
     Also the mean errors on ``chosen``, the trained routes, and on untrained ones over time.
     """
 
     def observe(weights):
-        return route_errors(network.apply(weights, task.inputs, gates={}))
+        return errors_by_route(network.apply(weights, task.inputs, gates={}), DOMAINS)
 
     weights = orthogonal_weights(jax.random.key(seed), network, DOMAINS, SCALE)
     observed = training.train(network, weights, task, rate, NUM_STEPS, observe=observe).observed
@@ -62,7 +55,7 @@ def train_all_routes() -> dict[tuple[int, int], dict]:
         network = routing_network(task, DOMAINS, q, HIDDEN)
         runs.append((network, task, tasks.trained_routes(DOMAINS, q), rate, seed))
     together = jax.tree.map(lambda *each: np.stack(each), *runs)
-    found = jax.jit(lambda all: jax.lax.map(lambda run: experiment(*run), all))(together)
+    found = jax.jit(lambda all: jax.lax.map(lambda run: train_routing_network(*run), all))(together)
     return {
         setting: {name: np.asarray(values[index]) for name, values in found.items()}
         for index, setting in enumerate(settings)

@@ -49,13 +49,17 @@ def orthogonal_weights(key, network, num_domains: int, scale):
 
 def route_errors(outputs, num_domains: int, num_trained: int):
     """Return the relative mean squared errors on trained and on untrained routes."""
-    wanted = np.tile(tasks.hierarchy().targets, (num_domains, num_domains))
-    squared = (wanted - outputs) ** 2
-    routes = squared.reshape(num_domains, 7, num_domains, 4).mean(axis=(1, 3)).T  # (in, out)
+    routes = errors_by_route(outputs, num_domains)
     trained = tasks.trained_routes(num_domains, num_trained)
     untrained = jnp.sum(routes * ~trained) / max((~trained).sum(), 1)
-    power = np.mean(wanted**2)
-    return jnp.stack([jnp.sum(routes * trained) / trained.sum(), untrained]) / power
+    return jnp.stack([jnp.sum(routes * trained) / trained.sum(), untrained])
+
+
+def errors_by_route(outputs, num_domains: int):
+    """Return the relative mean squared error of each route, (inputs, outputs)."""
+    wanted = np.tile(tasks.hierarchy().targets, (num_domains, num_domains))
+    squared = ((wanted - outputs) ** 2).reshape(num_domains, 7, num_domains, 4)
+    return squared.mean(axis=(1, 3)).T / np.mean(wanted**2)
 
 
 def train_routes(network, weights, task, rate, measure, published: int, most: int):
@@ -82,8 +86,8 @@ def train_routes(network, weights, task, rate, measure, published: int, most: in
 
 
 @partial(jax.jit, static_argnames="kind")
-def experiment(kind: str, scale: float, seed: int) -> dict:
-    """Return errors when the trained routes are learned, the steps, and errors at step 500."""
+def train_shared_routes(kind: str, scale: float, seed: int) -> dict:
+    """Return errors when the trained routes are learned, and at step 500."""
     num_domains, num_trained, num_hidden = (int(word) for word in kind.split() if word.isdigit())
     task = tasks.routing(num_domains, num_trained)
     network = routing_network(task, num_domains, num_trained, num_hidden)
@@ -93,19 +97,18 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
         return route_errors(network.apply(weights, task.inputs, gates={}), num_domains, num_trained)
 
     weights = orthogonal_weights(jax.random.key(seed), network, num_domains, scale)
-    _, now, early, steps = train_routes(network, weights, task, rate, measure, PUBLISHED, MOST)
+    _, now, early, _ = train_routes(network, weights, task, rate, measure, PUBLISHED, MOST)
     return {
         "trained": now[0],
         "untrained": now[1],
         "trained_500": early[0],
         "untrained_500": early[1],
-        "steps": steps,
     }
 
 
 TABLES = {
     "sharing": Table(
-        experiment,
+        train_shared_routes,
         sweeps.grid(
             kind=[f"10 domains, {q} trained, 64 neurons" for q in range(1, 11)],
             scale=[0.05, 0.1, 0.2, 0.4],

@@ -1,8 +1,6 @@
 """The symmetries of trees in contexts."""
 
 import numpy as np
-import pytest
-from bad_input import BAD_INPUT
 
 from mdsgdln import tasks
 from mdsgdln_book.experiments import tree_symmetry
@@ -21,10 +19,3 @@ def test_turned_outputs_have_the_second_moments_of_the_tree():
     np.testing.assert_allclose(
         turned.targets.T @ turned.targets, plain.targets.T @ plain.targets, atol=1e-12
     )
-
-
-def test_bad_symmetries_are_named():
-    task = tree_symmetry.tree_task(2, 4)
-    order = np.roll(np.arange(8), 1)
-    with pytest.raises(BAD_INPUT, match="generators"):
-        tree_symmetry.symmetry_classes(task, [(np.arange(12), order)])

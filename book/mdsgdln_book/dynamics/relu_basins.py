@@ -5,7 +5,6 @@ A small neuron z = (w, u) climbs its utility until it grows as c e^{st} ẑ in o
 c = ẑᵀz e^{−st}. H neurons of scale σ begin as a strength a₀ = Hσ²A of û relu(ŵᵀx).
 """
 
-import warnings
 from functools import partial
 from typing import NamedTuple
 
@@ -29,7 +28,6 @@ ROUNDING = 1e3  # times the precision of numbers: |wᵀx| that is zero
 NEAR = 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 0.0  # |wᵀx| that may be a boundary's, one after the other
 CLOSE, SAME_FACE = 0.97, 0.3  # cosine of a neuron and its maximum; less, if in one face with it
 MOST_FACES = 20  # between a neuron and its maximum
-LOST = 0.02  # share of the mass that may belong to no basin without a warning
 
 
 class Basin(NamedTuple):
@@ -43,8 +41,6 @@ class Basin(NamedTuple):
         mass: A; a linear pathway has ½.
         share: of all random neurons, how many end here; the rest die.
         mass_error: standard error of the mass.
-        climb: 0 at a maximum of the drive, above 0 where some samples on the boundary are parked:
-            off for ever. NaN for more than 12 that push up.
         flatness: dimension of the directions with this gate that are equally fast; above 1, ŵ is
             the mean of those reached.
         input_weights: ŵ of length 1, shape (N_in,).
@@ -59,7 +55,6 @@ class Basin(NamedTuple):
     mass: float
     share: float
     mass_error: float
-    climb: float
     flatness: int
     input_weights: Float[np.ndarray, " N_in"]
     output_weights: Float[np.ndarray, " N_out"]
@@ -88,10 +83,9 @@ def basins(task: Task, *, key: Array, num_neurons: int = 4096) -> list[Basin]:
     w, u = np.split(np.asarray(drawn, float), [len(inputs)], axis=1)
     start = np.concatenate([w @ left, u @ left_out], axis=1)
     before, end, cold = _flow(*map(jnp.asarray, (start, reduced, answers)))
-    w, u = np.split(np.asarray(cold, float), [len(reduced)], axis=1)
+    w = np.asarray(cold)[:, : len(reduced)]
     rounding = ROUNDING * float(jnp.finfo(cold.dtype).eps)
     tops, group, flatness = _nearest_maxima(reduced, answers, w, rounding)
-    _warn_of_lost(w, u, reduced, answers, group)
     # Of the length of z, what lies along the basin: ln c + ρt, ρ the growth in the unit of time.
     outputs = np.maximum(tops @ reduced, 0) @ answers.T
     lengths = np.linalg.norm(outputs, axis=1, keepdims=True)
@@ -273,23 +267,8 @@ def _basin(inputs, residual, direction, weight, share: float, flatness: int) -> 
         mass=float(weight.mean()),
         share=float(share),
         mass_error=float(weight.std() / np.sqrt(len(weight))),
-        climb=steepest_slope(inputs, residual, direction),
         flatness=flatness,
         input_weights=direction,
         output_weights=answer / rate,
         activity=activity,
     )
-
-
-def _warn_of_lost(w, u, inputs, residual, group) -> None:
-    activity = np.maximum(w @ inputs, 0)
-    most = np.asarray(_largest_rate(activity > 0, inputs, residual))[:, 0]
-    # dead ones flicker at 1e-4
-    growing = np.sum((u @ residual) * activity, axis=1) > 1e-3 * most
-    lost = np.mean(growing & (group < 0))
-    if lost > LOST:
-        warnings.warn(
-            f"basins: {lost:.1%} of the neurons grow and have not settled: directions are nearly "
-            "as fast as each other, and the masses are that uncertain",
-            stacklevel=3,
-        )

@@ -9,19 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import networks, statistics, tasks, theory, training
-from mdsgdln_book import dynamics, linear_maps, sweeps
+from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.tables import Table
 
 STRENGTHS = np.array([1.0, 0.85, 0.7, 0.55, 0.4])  # s
 HIDDEN, SCALE = 200, 1e-3
 LEARNED = 0.01  # a curve is compared until this share of the loss is left
-
-
-def correlated_covariance(norm: float, seed: int) -> np.ndarray:
-    """Return the covariance Σ^x = D + ε B whose off-diagonal norm is as given."""
-    variances, off_diagonal = covariance_of_common_causes(0.2, seed)
-    ratio = np.linalg.norm(variances) / np.linalg.norm(off_diagonal)
-    return variances + norm / np.sqrt(1 - norm**2) * ratio * off_diagonal
 
 
 def covariance_of_common_causes(spread: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -86,12 +79,6 @@ def network_map(weights):
     return weights[1] @ weights[0]
 
 
-def mode_alignment(maps, modes, index: int):
-    """Return the alignment of W with mode α and the strength of W along it, each of shape (T,)."""
-    left, right = modes.left[:, [index]], modes.right[:, [index]]
-    return linear_maps.alignment(maps, left, right), (left.T @ maps @ right)[:, 0, 0]
-
-
 # Experiments -------------------------------------------------------------------------------------
 
 
@@ -101,16 +88,16 @@ def correlated_inputs_experiment(variances: str, strength: float, seed: int) -> 
     With "nearly equal" variances ``strength`` is the off-diagonal norm. "unequal" ones owe this
     share of themselves to two common causes.
     """
-    if variances == "unequal":
-        diagonal, off_diagonal = covariance_of_common_causes(0.7, seed)
-        inputs, rate, num_steps = diagonal + strength * off_diagonal, 0.002, 15_000
-    else:
-        inputs, rate, num_steps = correlated_covariance(strength, seed), 0.01, 6000
-    task, every = task_with_covariance(inputs), 2
+    unequal, every = variances == "unequal", 2
+    spread, rate, num_steps = (0.7, 0.002, 15_000) if unequal else (0.2, 0.01, 6000)
+    diagonal, off_diagonal = covariance_of_common_causes(spread, seed)
+    ratio = np.linalg.norm(diagonal) / np.linalg.norm(off_diagonal)
+    share = strength if unequal else strength / np.sqrt(1 - strength**2) * ratio
+    task = task_with_covariance(diagonal + share * off_diagonal)
     _, start, times, losses, maps = train_and_record(task, seed, rate, num_steps, every)
     network, modes = linear_network(task), statistics.modes(task)
     s, d = modes.singular_values, modes.input_variances
-    _, grown = mode_alignment(maps, modes, 0)
+    grown = jnp.einsum("o,toi,i->t", modes.left[:, 0], maps, modes.right[:, 0])
     tenth = jnp.argmax(grown >= 0.1 * s[0] / d[0])
     expected = jnp.log((s[0] / (d[0] * start[0]) - 1) / 9) / (2 * s[0])
     balanced = dynamics.balanced_weights(network, task, SCALE)

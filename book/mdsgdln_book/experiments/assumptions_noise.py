@@ -28,7 +28,7 @@ def noisy_task(noise: float, seed: int) -> tasks.Task:
     return tasks.Task(inputs, SIGNAL @ inputs + noise * errors)
 
 
-def experiment(noise: float, seed: int) -> dict:
+def compare_on_noisy_targets(noise: float, seed: int) -> dict:
     """Train on noisy targets; return the error of Eq. 7 and the test loss at its predicted stop."""
     task = noisy_task(noise, seed)
     _, start, times, losses, maps = train_and_record(task, seed, RATE, NUM_STEPS, EVERY)
@@ -57,7 +57,7 @@ def test_losses(maps):
 
 TABLES = {
     "assumptions_noise": Table(
-        experiment,
+        compare_on_noisy_targets,
         sweeps.grid(noise=[0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0], seed=range(20)),
         repeated=(120,),
     )

@@ -103,15 +103,11 @@ def regression_task(spectrum: str, seed: int) -> Task:
     return Task(inputs, np.concatenate([y[-1:], -y[-1:]], axis=1))
 
 
-def mean_squares(sizes: np.ndarray) -> np.ndarray:
-    """Return ⟨β_i²⟩ = λ_i²(1 + 1/N) + λ_i tr Λ/N."""
-    return sizes**2 * (1 + 1 / TOKENS) + sizes * sizes.sum() / TOKENS
-
-
 def predicted_half_drop_time(sizes: np.ndarray, scale: float) -> float:
     """Return the predicted half-drop time [ln(s/(d a₀) − 1) − ln(1 + √2)]/(2s), a₀ = Hσ²/2."""
     s = np.linalg.norm(sizes**2)
-    d = np.sum(sizes**5 * mean_squares(sizes)) / s**2
+    squares = sizes**2 * (1 + 1 / TOKENS) + sizes * sizes.sum() / TOKENS  # ⟨β_i²⟩
+    d = np.sum(sizes**5 * squares) / s**2
     return (np.log(2 * s / (d * HEADS * scale**2) - 1) - np.log(1 + np.sqrt(2))) / (2 * s)
 
 

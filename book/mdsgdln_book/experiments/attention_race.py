@@ -114,9 +114,9 @@ def pathway_rates(model: Attention, few: Task) -> np.ndarray:
 
 def least_losses(model: Attention, few: Task) -> np.ndarray:
     """Return the least loss that each pathway can reach alone."""
-    y = np.asarray(few.targets)
-    left = [y - y @ np.linalg.pinv(x) @ x for x in pathway_inputs(model, few)]
-    return np.array([np.sum(part**2) / (2 * y.size) for part in left])
+    parts = [Task(x, few.targets) for x in pathway_inputs(model, few)]
+    left = [np.square(linear_maps.linear_residual(part).targets).sum() for part in parts]
+    return np.array(left) / (2 * few.targets.size)
 
 
 def two_pathways(model: Attention, few: Task, weights, only: str = "") -> tuple:
@@ -204,8 +204,6 @@ def attention_lead(drops: np.ndarray) -> float:
     """Return the lead of attention when the faster pathway has completed a quarter of its drop."""
     after = int(np.argmax(drops.max(axis=0) >= QUARTER))
     pair = drops[:, after - 1 : after + 1]
-    if pair.size == 0:
-        raise ValueError("drops: expected one that reaches a quarter, and none that begins there")
     part = (QUARTER - pair[:, 0].max()) / (pair[:, 1].max() - pair[:, 0].max())
     return float((1 - part) * (pair[0, 0] - pair[1, 0]) + part * (pair[0, 1] - pair[1, 1]))
 

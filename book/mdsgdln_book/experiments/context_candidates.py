@@ -14,7 +14,7 @@ from mdsgdln_book.experiments.published import (
     SCALE,
     SUM_STEP,
 )
-from mdsgdln_book.experiments.reduced import reduce_network
+from mdsgdln_book.experiments.reduced import reduce_network, reduced_losses
 from mdsgdln_book.tables import Table
 
 FACTORS = tuple(2**k for k in range(11))  # of σ in contextual pathways
@@ -41,14 +41,13 @@ def compare_candidates(case: str, seed: int) -> dict:
     relu_key, *keys = jax.random.split(jax.random.key(seed), 5)
 
     def losses(network, scale, key):
-        small = reduce_network(network, network.init(key, scale), task)
-        return training.train(*small, rate, NUM_STEPS).losses
+        return reduced_losses(network, network.init(key, scale), task, rate, NUM_STEPS)
 
     reference = losses(relu, SCALE, relu_key)
     curves = {"relu": reference}
     all_but_one = networks.contextual_pathways(task, num_contexts, num_contexts - 1, PATHWAY_HIDDEN)
     curves["all_but_one"] = losses(all_but_one, SCALE, keys[0])
-    curves["doubled"] = losses(all_but_one, double_contextual_scale(all_but_one), keys[0])
+    curves["doubled"] = losses(all_but_one, scale_contextual_pathways(all_but_one, 2), keys[0])
     one = networks.contextual_pathways(task, num_contexts, 1, PATHWAY_HIDDEN)
     curves["one_context"] = losses(one, SCALE, keys[1])
     num_pairs = num_contexts * (num_contexts - 1) // 2
@@ -77,58 +76,45 @@ def train_without_common_block(seed: int) -> dict:
         found[name] = letting_go.share_by_context_count(off, mass)
     for size, of_pathways in zip((1, 2), keys, strict=True):
         gated = networks.contextual_pathways(task, 3, size, PATHWAY_HIDDEN)
-        small = reduce_network(gated, gated.init(of_pathways, SCALE), task)
-        losses = training.train(*small, rate, 2 * NUM_STEPS).losses
+        start = gated.init(of_pathways, SCALE)
+        losses = reduced_losses(gated, start, task, rate, 2 * NUM_STEPS)
         found[f"in {size}"] = deviation(losses, run.losses)
     return found
 
 
-def double_contextual_scale(network: networks.GatedNetwork) -> dict:
-    """Return σ per edge, doubled where it belongs to a contextual pathway (MHS App. H)."""
-    return {edge: SCALE * (1 if "pathway 0" in edge else 2) for edge in network.graph.edges}
+def scale_contextual_pathways(network: networks.GatedNetwork, factor: float) -> dict:
+    """Return σ per edge, multiplied in contextual pathways, in MHS App. H by 2."""
+    return {edge: SCALE * (1 if "pathway 0" in edge else factor) for edge in network.graph.edges}
 
 
-def losses_with_sample_pathways(case: str, seed: int) -> dict:
-    """Return the losses of a common pathway plus one pathway for each sample.
+def sample_pathways(task: tasks.Task) -> networks.GatedNetwork:
+    """Return a common pathway plus one pathway for each sample of three contexts.
 
     It has as many neurons in all as the all-but-one network. The modules share their input and
     output, so they stand side by side in one layer.
     """
-    task, rate, _ = contextual_setting(case)
-    num_contexts, num_inputs = len(STRUCTURES[case]), len(task.inputs)
-    width = PATHWAY_HIDDEN * (num_contexts + 1) // (task.num_samples + 1)
+    num_inputs, width = len(task.inputs), 4 * PATHWAY_HIDDEN // (task.num_samples + 1)
     rows = {"all": slice(num_inputs), "items": slice(NUM_ITEMS)}
     sizes = {"all": num_inputs, "items": NUM_ITEMS, "output": len(task.targets)}
     sizes |= {"common": width, "modules": width * task.num_samples}
     edges = [("all", "common"), ("items", "modules"), ("common", "output"), ("modules", "output")]
     on = {"modules": jnp.repeat(jnp.eye(task.num_samples), width, axis=0)}
-    network = networks.GatedNetwork(sizes, edges, on, rows=rows)
-    weights = network.init(jax.random.key(seed), SCALE)
-    small = reduce_network(network, weights, task)
-    return {"losses": training.train(*small, rate, NUM_STEPS).losses[::80]}
+    return networks.GatedNetwork(sizes, edges, on, rows=rows)
 
 
-def losses_with_equal_width(case: str, seed: int) -> dict:
-    """Return the losses of the all-but-one network with as many neurons as the ReLU network.
-
-    So say MHS App. F and G.1, against App. H.
-    """
-    task, rate, _ = contextual_setting(case)
-    network = networks.contextual_pathways(task, 3, 2, HIDDEN // 4)
-    weights = network.init(jax.random.key(seed), SCALE)
-    small = reduce_network(network, weights, task)
-    return {"losses": training.train(*small, rate, NUM_STEPS).losses[::80]}
+RIVALS = {
+    "a module for each sample": sample_pathways,
+    # So say MHS App. F and G.1, against App. H.
+    "as many neurons": lambda task: networks.contextual_pathways(task, 3, 2, HIDDEN // 4),
+}
 
 
 def losses_of_rival(network: str, case: str, seed: int) -> dict:
-    """Return the losses of one of OTHERS."""
-    return OTHERS[network](case, seed)
-
-
-OTHERS = {
-    "a module for each sample": losses_with_sample_pathways,
-    "as many neurons": losses_with_equal_width,
-}
+    """Return the losses of one of RIVALS."""
+    task, rate, _ = contextual_setting(case)
+    rival = RIVALS[network](task)
+    weights = rival.init(jax.random.key(seed), SCALE)
+    return {"losses": reduced_losses(rival, weights, task, rate, NUM_STEPS)[::80]}
 
 
 def losses_of_scaled_pathways(case: str, subset_size: int) -> dict:
@@ -137,7 +123,7 @@ def losses_of_scaled_pathways(case: str, subset_size: int) -> dict:
     network = networks.contextual_pathways(task, 3, subset_size, PATHWAY_HIDDEN)
 
     def losses(factor):
-        scale = {e: SCALE * (1 if "pathway 0" in e else factor) for e in network.graph.edges}
+        scale = scale_contextual_pathways(network, factor)
         return theory.predict(network, scale, task, rate, NUM_STEPS).losses[::80]
 
     return {"losses": jnp.stack([losses(factor) for factor in FACTORS])}
@@ -162,7 +148,7 @@ TABLES = {
     ),
     "other_candidates": Table(
         losses_of_rival,
-        sweeps.grid(network=list(OTHERS), case=list(STRUCTURES)[:2], seed=range(3)),
+        sweeps.grid(network=list(RIVALS), case=list(STRUCTURES)[:2], seed=range(3)),
         repeated=(5, 11),
     ),
     "scaled_pathways": Table(

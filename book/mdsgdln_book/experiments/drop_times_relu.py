@@ -6,9 +6,9 @@ of neurons that are active for all samples by then are numbers of the task, the 
 up to the random seed, every width. The survivors wait for the second drop as a linear network.
 """
 
-from collections.abc import Callable, Sequence
 from functools import cache
 
+import jax
 import numpy as np
 from scipy.integrate import RK23
 
@@ -19,18 +19,6 @@ from mdsgdln_book.tables import Table
 
 SEEDS, GROWN = 5, 8  # GROWN: how far weights have grown over their start when neurons are counted
 SCALES = {100: (6e-5, 6e-4, 6e-3), 420: (6e-4, 6e-3)}
-
-
-def layer_splitter(sizes: Sequence[int]) -> tuple[int, Callable[[np.ndarray], list[np.ndarray]]]:
-    """Return the number of weights and a function that splits a flat vector into layers."""
-    shapes = list(zip(sizes[1:], sizes[:-1], strict=True))
-    *ends, number = np.cumsum([rows * columns for rows, columns in shapes]).tolist()
-
-    def split(flat):
-        parts = np.split(flat, ends)
-        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
-
-    return number, split
 
 
 def follow_to_blow_up(structures: str, layers: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
@@ -45,21 +33,23 @@ def follow_to_blow_up(structures: str, layers: list[np.ndarray]) -> tuple[float,
     task = two_hidden.TASKS[structures]
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     unit = task.num_samples * statistics.modes(task).singular_values[0]
-    sizes = (len(inputs), *(len(layer) for layer in layers))
-    _, split = layer_splitter(sizes)
+    ends = np.cumsum([layer.size for layer in layers])[:-1]
+
+    def split(flat):
+        parts = np.split(flat, ends)
+        return [part.reshape(layer.shape) for part, layer in zip(parts, layers, strict=True)]
 
     def flow(_, flat):
         first, second, last = split(flat)
         early = first @ inputs
         late = second @ np.maximum(early, 0)
         error = (last.T @ targets) * (late > 0)
-        return np.concatenate(
-            [
-                ((second.T @ error) * (early > 0) @ inputs.T).ravel(),
-                (error @ np.maximum(early, 0).T).ravel(),
-                (targets @ np.maximum(late, 0).T).ravel(),
-            ]
-        ) / unit  # fmt: skip
+        slopes = [
+            (second.T @ error) * (early > 0) @ inputs.T,
+            error @ np.maximum(early, 0).T,
+            targets @ np.maximum(late, 0).T,
+        ]
+        return np.concatenate([slope.ravel() for slope in slopes]) / unit
 
     start = np.concatenate([layer.ravel() for layer in layers])
     growth = RK23(flow, 0, start, np.inf, rtol=1e-4, atol=1e-5)
@@ -72,15 +62,14 @@ def follow_to_blow_up(structures: str, layers: list[np.ndarray]) -> tuple[float,
 def always_active_shares(structures: str) -> tuple[float, float, float]:
     """Return blow-up time and shares of always-active neurons under the error of zero outputs.
 
-    Returns:
-        the time at which weights are infinite, over 1/(s σ √H), and the shares of the neurons of
-        the first and of the second layer that are on for all samples by then.
+    The time is over 1/(s σ √H); the shares are those of the first and of the second layer.
     """
     task, width, found = two_hidden.TASKS[structures], two_hidden.HIDDEN, []
-    number, split = layer_splitter((len(task.inputs), width, width, len(task.targets)))
+    shapes = (width, len(task.inputs)), (width, width), (len(task.targets), width)
     for seed in range(SEEDS):
-        start = np.random.default_rng([seed, 31]).normal(size=number) / np.sqrt(width)
-        time, layers = follow_to_blow_up(structures, split(start))
+        rng = np.random.default_rng([seed, 31])
+        start = [rng.normal(size=shape) / np.sqrt(width) for shape in shapes]
+        time, layers = follow_to_blow_up(structures, start)
         early = layers[0] @ np.asarray(task.inputs)
         late = layers[1] @ np.maximum(early, 0)
         strength = np.mean([np.linalg.norm(layer, 2) for layer in layers])
@@ -105,11 +94,7 @@ def half_strength_losses(structures: str) -> tuple[float, float]:
 
 
 def measure_drop_times(structures: str, num_hidden: int, scale: float) -> dict:
-    """Train ReLU networks; return the times of their first and second drop.
-
-    Results:
-        first, second: times, (seeds,).
-    """
+    """Train ReLU networks; return the times of their first and second drop, (seeds,) each."""
     task = two_hidden.TASKS[structures]
     network = networks.ReLUNetwork((11, num_hidden, num_hidden, 60))
     coarser = int(np.clip(8 * two_hidden.SCALE / scale, 1, 8))
@@ -117,14 +102,11 @@ def measure_drop_times(structures: str, num_hidden: int, scale: float) -> dict:
     longest = 1.45 * 1.168 / (0.456 * scale * np.sqrt(0.69 * num_hidden))  # of the second drop
     times = {"first": [], "second": []}
     for seed in range(SEEDS):
-        weights = network.init(two_hidden.random_key(seed), scale)
+        weights = network.init(jax.random.key(seed), scale)
         run = training.train(network, weights, task, step, int(longest / step))
         losses = np.asarray(run.losses)
         for name, level in zip(times, half_strength_losses(structures), strict=True):
-            steps = crossing_step(losses, level)
-            if not steps:
-                raise ValueError(f"scale: expected the {name} drop before {longest}, got none")
-            times[name].append(step * steps)
+            times[name].append(step * crossing_step(losses, level))
     return times
 
 

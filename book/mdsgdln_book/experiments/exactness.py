@@ -1,7 +1,5 @@
 """The map of the equivalence: how far all-but-one networks are from ReLU networks."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 
@@ -10,7 +8,8 @@ from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
 
-SUM_STEP, CHUNK = 0.004, 100  # step on the summed loss; steps between two looks at the loss
+SUM_STEP, MOST_STEPS = 0.004, 8000  # on the summed loss
+CHUNK = 100  # steps between two looks at the loss
 REDUCED = 1e-3  # σ up to which networks are trained in the space of their targets
 FALLEN = 0.01  # a run ends when both losses are below this share of their start
 
@@ -31,8 +30,8 @@ def max_steps(num_contexts: int, hidden: int, scale):
     return 2 * theory.learning_time(num_contexts, num_contexts - 1) * units / SUM_STEP + 500
 
 
-@partial(jax.jit, static_argnames="longest")
-def train_until_learned(trained, rate, limit, longest=8000):
+@jax.jit
+def train_until_learned(trained, rate, limit):
     """Train networks until all have learned; return their losses, padded with zeros.
 
     Each comes with its initial weights and its task.
@@ -40,7 +39,7 @@ def train_until_learned(trained, rate, limit, longest=8000):
 
     def unfinished(state):
         step, _, _, now = state
-        return (step < limit) & (step < longest) & jnp.any(now > FALLEN)
+        return (step < limit) & (step < MOST_STEPS) & jnp.any(now > FALLEN)
 
     def chunk(state):
         step, weights, losses, _ = state
@@ -52,7 +51,7 @@ def train_until_learned(trained, rate, limit, longest=8000):
         losses = jax.lax.dynamic_update_slice(losses, fresh, (0, step))
         return step + CHUNK, [run.weights for run in runs], losses, fresh[:, -1] / losses[:, 0]
 
-    begin = jnp.zeros((len(trained), longest))
+    begin = jnp.zeros((len(trained), MOST_STEPS))
     state = 0, [weights for _, weights, _ in trained], begin, jnp.ones(len(trained))
     return jax.lax.while_loop(unfinished, chunk, state)[2]
 
@@ -61,23 +60,12 @@ def compare_networks(contexts: int, hidden: int, scale: float, seed: int) -> dic
     """Train both networks; return the relative error of the loss, with and without sign."""
     task, relu, gated = exactness_setting(contexts, hidden)
     limit = max_steps(contexts, hidden, scale)
-    trained = [(*pair, task) for pair in initialise_both(relu, gated, scale, seed)]
+    keys = zip((relu, gated), jax.random.split(jax.random.key(seed)), strict=True)
+    trained = [(network, network.init(key, scale), task) for network, key in keys]
     if scale <= REDUCED:
         trained = [reduce_network(*each) for each in trained]
     rate = SUM_STEP * task.num_samples
     reference, losses = train_until_learned(trained, rate, limit)
-    return signed_difference(losses, reference)
-
-
-def initialise_both(relu, gated, scale, seed):
-    """Return the two networks, each with its initial weights."""
-    keys = jax.random.split(jax.random.key(seed))
-    return [(net, net.init(key, scale)) for net, key in zip((relu, gated), keys, strict=True)]
-
-
-@jax.jit
-def signed_difference(losses, reference):
-    """Return the relative error of a loss curve, and the same with its sign."""
     return {
         "deviation": deviation(losses, reference),
         "signed": jnp.sum(losses - reference) / jnp.sum(reference),

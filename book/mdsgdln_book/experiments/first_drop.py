@@ -3,16 +3,15 @@
 Tasks go by a word and a number: the margin of XOR, the number of contexts, or a seed.
 """
 
-import warnings
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import networks, tasks, training
+from mdsgdln import networks, tasks
 from mdsgdln_book import dynamics, sweeps
-from mdsgdln_book.experiments.reduced import reduce_network
+from mdsgdln_book.experiments.reduced import reduced_losses
 from mdsgdln_book.tables import Table
 
 SCALES = (1e-6, 1e-5, 1e-4, 1e-3)
@@ -79,12 +78,8 @@ def hidden_width(name: str) -> int:
 
 
 def first_basin_rate(task: tasks.Task) -> float:
-    """Return the rate of the first basin.
-
-    It is a singular value that few neurons find; they may warn that masses are uncertain.
-    """
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
-        return dynamics.basins(task, key=jax.random.key(0), num_neurons=256)[0].rate
+    """Return the rate of the first basin, a singular value that few neurons find."""
+    return dynamics.basins(task, key=jax.random.key(0), num_neurons=256)[0].rate
 
 
 def compare_first_drop(task: str) -> dict:
@@ -130,12 +125,8 @@ def measure_first_drop(task, width, scale, seed, amount, rate, about) -> float:
     weights = network.init(jax.random.key(seed), scale)
     tick = np.log1p(STEP) / rate
     num_steps = int(1.5 * about / tick) + 50
-    small = reduce_network(network, weights, task)
-    losses = np.asarray(training.train(*small, STEP / rate, num_steps).losses)
-    steps = crossing_step(losses, losses[0] - amount)
-    if not steps:
-        raise ValueError(f"about: expected a fall by {amount} before {1.5 * about}, got none")
-    return tick * steps
+    losses = np.asarray(reduced_losses(network, weights, task, STEP / rate, num_steps))
+    return tick * crossing_step(losses, losses[0] - amount)
 
 
 def crossing_step(losses: np.ndarray, level: float) -> float:

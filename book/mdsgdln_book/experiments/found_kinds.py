@@ -32,25 +32,21 @@ def train_in_numpy(inputs, targets, seed: int):
     return first, second
 
 
-def candidate_gates(num_contexts: int) -> np.ndarray:
-    """Return the gates of the candidate ReLN: all contexts, and all but one."""
-    contexts = range(num_contexts)
-    return gates.context_gates(
-        num_contexts, NUM_ITEMS, [contexts, *combinations(contexts, num_contexts - 1)]
-    )
-
-
 def activity_and_gates(num_contexts: int, structures: str, seed: int):
     """Return the activity of a trained network, and the gates that its neurons have.
 
-    Every neuron belongs to the candidate gate that it differs from least; a gate counts if its
-    neurons hold a twentieth of the weight ‖w_in‖ ‖w_out‖. No spike is looked at.
+    Candidates are those of the ReLN: all contexts, and all but one. Every neuron belongs to the one
+    that it differs from least; a gate counts if its neurons hold a twentieth of the weight ‖w_in‖
+    ‖w_out‖. No spike is looked at.
     """
     task = tasks.contextual(num_contexts, NUM_ITEMS, STRUCTURES[structures][:num_contexts])
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     weights = train_in_numpy(inputs, targets, seed)
     activity = np.maximum(weights[0] @ inputs, 0)
-    rows, mass = candidate_gates(num_contexts), np.asarray(discovery.importance(*weights))
+    contexts = range(num_contexts)
+    candidates = [contexts, *combinations(contexts, num_contexts - 1)]
+    rows = gates.context_gates(num_contexts, NUM_ITEMS, candidates)
+    mass = np.asarray(discovery.importance(*weights))
     nearest = ((activity > 0)[:, None] != rows[None]).sum(axis=2).argmin(axis=1)
     shares = np.bincount(nearest, mass, minlength=len(rows)) / mass.sum()
     return activity, rows[shares >= discovery.SMALLEST_SHARE]

@@ -46,7 +46,7 @@ def race_setting(num_items: int, num_contexts: int, num_hidden: int = 1):
     return task, networks.pathways(task, on, num_hidden, masks)
 
 
-def experiment(scale: float) -> dict:
+def mean_loss_of_families(scale: float) -> dict:
     """Return the mean predicted loss of every family, with eight items in three contexts.
 
     All families run as one small system with a pathway for every subset, some of them switched
@@ -83,5 +83,7 @@ def mean_losses(network, weights, task, takes_part, shares, rate):
 
 
 TABLES = {
-    "gate_race": Table(experiment, sweeps.grid(scale=[SCALE, 1e-3, 1e-2]), repeated=(2,)),
+    "gate_race": Table(
+        mean_loss_of_families, sweeps.grid(scale=[SCALE, 1e-3, 1e-2]), repeated=(2,)
+    ),
 }

@@ -12,7 +12,7 @@ RATE, NUM_STEPS, EVERY = 0.01, 4001, 40  # curves end at time 40; a point is kep
 
 
 @partial(jax.jit, static_argnames="hidden")
-def experiment(margin: float, scale: float, hidden: int) -> dict:
+def relu_losses_on_xor(margin: float, scale: float, hidden: int) -> dict:
     """Train one network; return the loss at every fortieth step."""
     network = networks.ReLUNetwork((3, hidden, 1))
     weights = network.init(jax.random.key(0), scale)
@@ -22,7 +22,7 @@ def experiment(margin: float, scale: float, hidden: int) -> dict:
 
 TABLES = {
     "imitation": Table(
-        experiment,
+        relu_losses_on_xor,
         sweeps.grid(
             margin=[tenths / 10 for tenths in range(0, 21, 2)],
             scale=[1e-5, 1e-4, 1e-3, 1e-2],

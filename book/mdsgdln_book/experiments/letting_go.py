@@ -83,10 +83,16 @@ def inactive_contexts_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
 
 def inactive_contexts(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the contexts in which each neuron is mostly inactive, (H, C), and neurons' weights."""
-    off = inactive_contexts_by_rule(active_share_per_context(weights, task, num_contexts))[
-        "at most half"
-    ]
-    return off, np.asarray(discovery.importance(*weights))
+    share = active_share_per_context(weights, task, num_contexts)
+    return share <= 0.5, np.asarray(discovery.importance(*weights))
+
+
+def shares_by_rule(weights, task, num_contexts: int) -> list[np.ndarray]:
+    """Return the weight share of neurons active in 0, 1, …, C contexts, by each of RULES."""
+    share = active_share_per_context(weights, task, num_contexts)
+    mass = np.asarray(discovery.importance(*weights))
+    rules = inactive_contexts_by_rule(share).values()
+    return [share_by_context_count(off, mass) for off in rules]
 
 
 def is_contextual(off: np.ndarray) -> np.ndarray:
@@ -108,6 +114,23 @@ def forecast_accuracy(score: np.ndarray, off: np.ndarray, mass: np.ndarray) -> f
     """Return the weight share of neurons whose inactive contexts have the lowest scores."""
     lowest = score.argsort(axis=1).argsort(axis=1) < off.sum(axis=1)[:, None]
     return weighted_mean(mass * is_contextual(off), (lowest == off).all(axis=1))
+
+
+def chance_accuracy(off: np.ndarray, mass: np.ndarray) -> float:
+    """Return the expected ``forecast_accuracy`` of random scores."""
+    chances = np.array([1 / comb(off.shape[1], int(number)) for number in off.sum(axis=1)])
+    return weighted_mean(mass * is_contextual(off), chances)
+
+
+def rotated_shares(off, after, weight) -> dict[str, float]:
+    """Return the weight shares whose inactive contexts, given contextual before, rotated or stayed.
+
+    ``off`` before and ``after``, (H, C), and the weight of each neuron.
+    """
+    return {
+        name: np.average((after == np.roll(off, by, axis=1)).all(axis=1), weights=weight)
+        for name, by in (("rotated", 1), ("unchanged", 0))
+    }
 
 
 def context_directions(weights, task, contexts) -> tuple[np.ndarray, ...]:
@@ -133,10 +156,7 @@ def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
 
 
 def rotate_preferences(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
-    """Rotate each neuron's context preferences by ``shift`` contexts; keep all else in its weights.
-
-    All else in the weights stays.
-    """
+    """Rotate each neuron's context preferences by ``shift`` contexts, nothing else."""
     xi, eta, *along = context_directions(weights, task, contexts)
     num_contexts = xi.shape[1]
     places = (np.arange(num_contexts) - shift[:, None]) % num_contexts
@@ -159,7 +179,7 @@ def remove_item_means(task, num_contexts: int) -> tasks.Task:
     return tasks.Task(task.inputs, blocks.reshape(-1, task.num_samples))
 
 
-def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict:
+def forecast_inactive_contexts(case: str, contexts: int, size: str, how: str, seed: int) -> dict:
     """Train a network; return its neurons' inactive contexts and how well each score forecast them.
 
     At each of LEFT: the ``shares`` of weight on in 0, 1, …, C contexts by each of RULES; ``half``,
@@ -171,8 +191,8 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
         task = tasks.with_ones(task)
         network = networks.ReLUNetwork((len(task.inputs), *network.sizes[1:]))
         weights = network.init(jax.random.key(seed), SIZES[size][1])
-    scores, found = forecasts(network, weights, task, numbers), []
-    batch_size = None
+    scores, batch_size = forecasts(network, weights, task, numbers), None
+    found: dict[str, list] = {"shares": [], "half": [], "recovered": [], "chance": []}
     match how:
         case "minibatches":
             batch_size = task.num_samples // 4
@@ -183,26 +203,15 @@ def experiment(case: str, contexts: int, size: str, how: str, seed: int) -> dict
         case "no item mean":
             task = remove_item_means(task, contexts)
     for now in train_to_levels(network, weights, task, batch_size):
-        share, mass = (
-            active_share_per_context(now, task, contexts),
-            np.asarray(discovery.importance(*now)),
-        )
+        share = active_share_per_context(now, task, contexts)
+        mass = np.asarray(discovery.importance(*now))
         rules = inactive_contexts_by_rule(share).values()
-        chances = [[1 / comb(contexts, int(k)) for k in off.sum(axis=1)] for off in rules]
-        found.append(
-            {
-                "shares": [share_by_context_count(off, mass) for off in rules],
-                "half": np.average((share == 0.5).any(axis=1), weights=mass),
-                "recovered": [
-                    [forecast_accuracy(score, off, mass) for score in scores] for off in rules
-                ],
-                "chance": [
-                    weighted_mean(mass * is_contextual(off), np.array(chance))
-                    for off, chance in zip(rules, chances, strict=True)
-                ],
-            }
-        )
-    return {name: np.stack([np.asarray(at[name]) for at in found]) for name in found[0]}
+        recovered = [[forecast_accuracy(score, off, mass) for score in scores] for off in rules]
+        found["shares"].append(shares_by_rule(now, task, contexts))
+        found["half"].append(np.average((share == 0.5).any(axis=1), weights=mass))
+        found["recovered"].append(recovered)
+        found["chance"].append([chance_accuracy(off, mass) for off in rules])
+    return {name: np.array(values) for name, values in found.items()}
 
 
 def retrain_with_rotated_preferences(case: str, contexts: int, seed: int) -> dict:
@@ -219,23 +228,16 @@ def retrain_with_rotated_preferences(case: str, contexts: int, seed: int) -> dic
 
     def again(shift):
         start = rotate_preferences(weights, task, numbers, shift)
-        return start, *inactive_contexts(
-            next(train_to_levels(network, start, task)), task, contexts
-        )
+        end = next(train_to_levels(network, start, task))
+        return start, *inactive_contexts(end, task, contexts)
 
     start, after, after_mass = again(np.ones(len(off), int))
-    _, told, told_mass = again(-preference.argmin(axis=1))
-    same = {
-        name: (after == np.roll(off, by, axis=1)).all(axis=1)
-        for name, by in (("rotated", 1), ("unchanged", 0))
-    }
+    _, first, first_mass = again(-preference.argmin(axis=1))
     now = theory.context_preference(network, start, task, numbers)
-    return {
-        name: np.average(of, weights=mass * is_contextual(off)) for name, of in same.items()
-    } | {
+    return rotated_shares(off, after, mass * is_contextual(off)) | {
         "forecast": forecast_accuracy(now, after, after_mass),
         "before": forecast_accuracy(preference, after, after_mass),
-        "obey": np.average(told[:, 0], weights=told_mass * is_contextual(told)),
+        "obey": np.average(first[:, 0], weights=first_mass * is_contextual(first)),
     }
 
 
@@ -244,7 +246,7 @@ EQUAL = ["ring", "cross", "identity", "random", "graded"]
 UNEQUAL = ["random, each", "trees of three sizes", "tree, ring, cross"]
 TABLES = {
     "letting_go": Table(
-        experiment,
+        forecast_inactive_contexts,
         [
             setting
             for case, contexts, size, how in [

@@ -11,10 +11,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, squared_error, statistics, training
+from mdsgdln import squared_error, statistics, training
 from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments import letting_go
-from mdsgdln_book.experiments.letting_go import CHUNK, LEFT, SUM_STEP
+from mdsgdln_book.experiments.letting_go import (
+    CHUNK,
+    LEFT,
+    SUM_STEP,
+    inactive_contexts,
+    structure_blocks,
+)
 from mdsgdln_book.experiments.published import NUM_ITEMS
 from mdsgdln_book.tables import Table
 
@@ -97,30 +103,21 @@ def crowd_weights_at_levels(
         yield neurons
 
 
-def experiment(case: str, contexts: int, items: int, size: str, without: str, seed: int) -> dict:
+def compare_with_mean_field(
+    case: str, contexts: int, items: int, size: str, without: str, seed: int
+) -> dict:
     """Return weight shares by number of contexts, (LEFT, rules, C + 1), trained and mean-field.
 
     ``same``: the share of the weight of which the crowd has each context right, at each of LEFT.
     """
     network, weights, task, _ = letting_go.contextual_setting(case, contexts, size, seed, items)
-    block, scale = (
-        letting_go.structure_blocks(case, contexts, seed, items)[0],
-        letting_go.SIZES[size][1],
-    )
+    block, scale = structure_blocks(case, contexts, seed, items)[0], letting_go.SIZES[size][1]
     crowd = crowd_weights_at_levels(weights, scale, task, block, contexts, without)
     results: dict[str, list] = {"trained": [], "crowd": [], "same": []}
     for pair in zip(letting_go.train_to_levels(network, weights, task), crowd, strict=True):
-        found = []
         for name, now in zip(("trained", "crowd"), pair, strict=True):
-            rules = letting_go.inactive_contexts_by_rule(
-                letting_go.active_share_per_context(now, task, contexts)
-            )
-            mass = np.asarray(discovery.importance(*now))
-            results[name].append(
-                [letting_go.share_by_context_count(off, mass) for off in rules.values()]
-            )
-            found.append((rules["at most half"], mass))
-        (off, mass), (other, _) = found
+            results[name].append(letting_go.shares_by_rule(now, task, contexts))
+        (off, mass), (other, _) = (inactive_contexts(now, task, contexts) for now in pair)
         same = (off == other).all(axis=1)
         results["same"].append(np.average(same, weights=mass * letting_go.is_contextual(off)))
     return {name: np.array(values) for name, values in results.items()}
@@ -171,7 +168,7 @@ def forecast_from_clipping(contexts: int, seed: int) -> dict:
     off where f_c exceeds its mean over contexts; ``fixed``: where it exceeds each of CUTS.
     """
     network, start, task, _ = letting_go.contextual_setting("tree", contexts, "published", seed)
-    block = letting_go.structure_blocks("tree", contexts, seed, NUM_ITEMS)[0]
+    block = structure_blocks("tree", contexts, seed, NUM_ITEMS)[0]
     left_over = np.square(linear_maps.linear_residual(task).targets).sum() / (2 * task.num_samples)
     weights = start
     while squared_error(network, weights, task) > left_over:
@@ -181,14 +178,12 @@ def forecast_from_clipping(contexts: int, seed: int) -> dict:
     deviation = block - block.mean(axis=1, keepdims=True)
     seen, clipped = z[:, :1] @ deviation.T, np.maximum(-z, 0) @ deviation.T
     parts = -(seen * clipped).sum(axis=2) / (seen**2).sum(axis=2)
-    off, mass = letting_go.inactive_contexts(
-        next(letting_go.train_to_levels(network, start, task)), task, contexts
-    )
+    end = next(letting_go.train_to_levels(network, start, task))
+    off, mass = inactive_contexts(end, task, contexts)
+    contextual = mass * letting_go.is_contextual(off)
 
     def named(left):
-        return letting_go.weighted_mean(
-            mass * letting_go.is_contextual(off), (left == off).all(axis=1)
-        )
+        return letting_go.weighted_mean(contextual, (left == off).all(axis=1))
 
     return {
         "mean": named(parts > parts.mean(axis=1, keepdims=True)),
@@ -208,15 +203,12 @@ DRAWN = random.Random(2026).sample(
 TREES = {"case": "tree", "size": "published", "items": NUM_ITEMS}
 TABLES = {
     "letting_go_crowd": Table(
-        experiment,
+        compare_with_mean_field,
         [
             *(
                 TREES | more
                 for more in sweeps.grid(contexts=[3, 4, 5, 6, 8], without=[""], seed=[20, 21, 22])
-            ),
-            *(
-                TREES | more
-                for more in sweeps.grid(contexts=[3, 4], without=["contexts", "rest"], seed=[20])
+                + sweeps.grid(contexts=[3, 4], without=["contexts", "rest"], seed=[20])
             ),
             *(task | {"size": "300", "without": "", "seed": 30} for task in DRAWN),
         ],

@@ -6,17 +6,13 @@ import jax
 
 from mdsgdln import deviation, networks, tasks, theory, training
 from mdsgdln_book import dynamics, sweeps
-from mdsgdln_book.experiments.reduced import reduce_network
+from mdsgdln_book.experiments.reduced import reduced_losses
 from mdsgdln_book.tables import Table
 
 SUM_STEP, HIDDEN = 0.001, 200
 NUM_STEPS = {1e-3: 8001, 1e-4: 10_001, 7e-6: 12_001}  # of a start at σ
-STRUCTURES = {
-    "2 contexts": ["tree"] * 2,
-    "3 contexts": ["tree"] * 3,
-    "tree, ring, cross": ["tree", "ring", "cross"],
-    **{f"{c} contexts": ["tree"] * c for c in (4, 5, 6)},
-}
+STRUCTURES = {f"{c} contexts": ["tree"] * c for c in (2, 3, 4, 5, 6)}
+STRUCTURES["tree, ring, cross"] = ["tree", "ring", "cross"]
 
 
 def prediction_errors(case: str, scale: float, seed: int) -> dict:
@@ -29,7 +25,7 @@ def prediction_errors(case: str, scale: float, seed: int) -> dict:
     network = networks.contextual_pathways(task, len(structures), len(structures) - 1, HIDDEN)
     rate = SUM_STEP * task.num_samples
     weights = network.init(jax.random.key(seed), scale)
-    losses = training.train(*reduce_network(network, weights, task), rate, NUM_STEPS[scale]).losses
+    losses = reduced_losses(network, weights, task, rate, NUM_STEPS[scale])
     expected, drawn = (dynamics.balanced_weights(network, task, w) for w in (scale, weights))
     from_scale, from_weights = (
         theory.predict(network, start, task, rate, NUM_STEPS[scale]).losses
@@ -69,11 +65,7 @@ def prediction_errors_at_limits(hidden: int, scale: float, seed: int) -> dict:
 TABLES = {
     "prediction": Table(
         prediction_errors,
-        sweeps.grid(
-            case=list(STRUCTURES),
-            scale=[1e-3, 1e-4, 7e-6],
-            seed=range(5),
-        ),
+        sweeps.grid(case=list(STRUCTURES), scale=list(NUM_STEPS), seed=range(5)),
         repeated=(10,),
     ),
     "prediction_limits": Table(

@@ -238,11 +238,8 @@ def compare_theories(task: str) -> dict:
     curves["other"] = flow_losses(data, SIGMA * draw_neurons(data, width, 1), step, len(losses))
     results = {}
     for name, curve in curves.items():
-        late = (
-            1.0
-            if half_loss_step(curve) == len(curve)
-            else abs(half_loss_step(curve) / half_loss_step(losses) - 1)
-        )
+        half = half_loss_step(curve)
+        late = abs(half / half_loss_step(losses) - 1) if half < len(curve) else 1.0
         results |= {f"{name}_curve": deviation(curve, losses), f"{name}_half": late}
     jumps, _ = alternating_flows(data, z, TINY, step, np.inf, most=1)
     return results | {"first": jumps[0] / np.log(1 / TINY), "rate": found[0].rate}

@@ -7,7 +7,6 @@ import numpy as np
 import optax
 
 import mdsgdln as md
-from mdsgdln import discovery
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments import letting_go
 from mdsgdln_book.tables import Table
@@ -16,7 +15,6 @@ NUM_ITEMS, NUM_ROWS = 8, 15
 HIDDEN, SCALE = 300, 1e-4
 EVERY = 10  # steps between two looks
 LEFT = (0.1, 0.03, 0.01)  # of the loss when one looks at the neurons
-KINDS = ("conjunction", "equivalence")
 FORECASTS = ("preference", "another neuron")
 BATCH = 8  # samples, where there are batches
 # {rule: (optimiser, steps with the squared loss, with the logistic loss)}
@@ -33,7 +31,7 @@ RULES = {
 
 
 LOSSES = {"squared": md.squared_error, "logistic": md.logistic}
-kept = jax.jit(lambda weights: weights)  # what is recorded of a run
+keep_weights = jax.jit(lambda weights: weights)  # what is recorded of a run
 
 
 def binary_structure(structure: str, seed: int) -> np.ndarray:
@@ -55,14 +53,10 @@ def contextual_task(num_contexts: int, rows: np.ndarray, function) -> md.Task:
     return md.Task(task.inputs, np.vstack([np.tile(rows, num_contexts), np.block(blocks)]))
 
 
-def conjunction_block(rows, own):
-    """Return the properties in a block's own context, zero elsewhere."""
-    return rows * own
-
-
-def equivalence_block(rows, own):
-    """Return the properties in a block's own context, their opposites elsewhere."""
-    return rows if own else 1 - rows
+KINDS = {  # targets of a block in its own context, and elsewhere: zero, or the opposite
+    "conjunction": lambda rows, own: rows * own,
+    "equivalence": lambda rows, own: rows if own else 1 - rows,
+}
 
 
 def drawn_functions(share: float, seed: int):
@@ -86,8 +80,7 @@ def drawn_functions(share: float, seed: int):
 def task_by_kind(kind: str, num_contexts: int, structure: str, seed: int) -> md.Task:
     """Return a task by name: conjunction, equivalence, or random Boolean functions."""
     rows = binary_structure(structure, seed)
-    functions = {"conjunction": conjunction_block, "equivalence": equivalence_block}
-    function = functions.get(kind) or drawn_functions(float(kind.split()[-1]), seed)
+    function = KINDS.get(kind) or drawn_functions(float(kind.split()[-1]), seed)
     return contextual_task(num_contexts, rows, function)
 
 
@@ -116,14 +109,16 @@ def train_and_record(task, weights, rule: str, loss: str, key):
         steps[[*LOSSES].index(loss)],
         optimiser=optimiser,
         loss=LOSSES[loss],
-        observe=kept,
+        observe=keep_weights,
         every=EVERY,
         **({"batch_size": BATCH, "key": key} if rule == "batches" else {}),
     )
     return network, run
 
 
-def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, seed: int) -> dict:
+def measure_active_contexts(
+    task: str, structure: str, contexts: int, rule: str, loss: str, seed: int
+) -> dict:
     """Train a network; return its neurons' active contexts and how well each score forecast them.
 
     ``shares`` at each of LEFT, by each of letting_go.RULES, of the weight that is active in 0, 1,
@@ -135,27 +130,18 @@ def experiment(task: str, structure: str, contexts: int, rule: str, loss: str, s
     relu = md.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
     start = relu.init(weights_key, SCALE)
     network, run = train_and_record(data, start, rule, loss, key)
-    found = []
-    for left in LEFT:
-        now = weights_at_loss(run, left)
-        rules = letting_go.inactive_contexts_by_rule(
-            letting_go.active_share_per_context(now, data, contexts)
-        )
-        mass = np.asarray(discovery.importance(*now))
-        found.append([letting_go.share_by_context_count(off, mass) for off in rules.values()])
-        if left == 0.03:
-            off, weight = rules["at most half"], mass
+    recorded = [weights_at_loss(run, left) for left in LEFT]
+    off, mass = letting_go.inactive_contexts(recorded[LEFT.index(0.03)], data, contexts)
     numbers = np.repeat(np.arange(contexts), NUM_ITEMS)
     preference = md.theory.context_preference(network, start, data, numbers)
     forecasts = preference, np.roll(preference, 1, axis=0)
     results = {
-        "shares": np.stack(found),
-        "recovered": [letting_go.forecast_accuracy(score, off, weight) for score in forecasts],
+        "shares": [letting_go.shares_by_rule(now, data, contexts) for now in recorded],
+        "recovered": [letting_go.forecast_accuracy(score, off, mass) for score in forecasts],
     }
     if task in KINDS and rule == "descent":
-        results["always_on"] = loss_left_by_linear_network(
-            data, np.asarray(run.losses), loss, linear_key
-        )
+        losses = np.asarray(run.losses)
+        results["always_on"] = loss_left_by_linear_network(data, losses, loss, linear_key)
     return results
 
 
@@ -188,19 +174,13 @@ def share_rotated_with_preferences(rule: str, seed: int) -> dict:
 
     off, _ = let_go(start)
     after, mass = let_go(letting_go.rotate_preferences(start, data, numbers, np.ones(HIDDEN, int)))
-    return {
-        name: np.average(
-            (after == np.roll(off, by, axis=1)).all(axis=1),
-            weights=mass * letting_go.is_contextual(off),
-        )
-        for name, by in (("rotated", 1), ("unchanged", 0))
-    }
+    return letting_go.rotated_shares(off, after, mass * letting_go.is_contextual(off))
 
 
 SEEDS = range(20, 25)
 TABLES = {
     "people_gates": Table(
-        experiment,
+        measure_active_contexts,
         sweeps.grid(
             task=[*KINDS],
             structure=["tree", "arcs", "drawn"],
@@ -219,7 +199,7 @@ TABLES = {
         ),
     ),
     "people_functions": Table(
-        experiment,
+        measure_active_contexts,
         sweeps.grid(
             task=[f"drawn {share}" for share in (0, 0.1, 0.2, 0.4, 1)],
             structure=["drawn"],

@@ -14,19 +14,11 @@ from mdsgdln_book.experiments.published import HIDDEN, SCALE
 from mdsgdln_book.tables import Table
 
 RATE = 0.006  # of descent, for each sample
-BETA = 0.9
 EVERY = 10  # steps between two losses that are kept
-STEPS, ADAM_STEPS, LOGISTIC_STEPS = 1400, 400, 900
-# {rule: (loss, steps)}
-RULES = {
-    "descent": (md.squared_error, STEPS),
-    "momentum": (md.squared_error, STEPS),
-    "weight decay": (md.squared_error, STEPS),
-    "batches": (md.squared_error, STEPS),
-    "Adam": (md.squared_error, ADAM_STEPS),
-    "AdamW": (md.squared_error, ADAM_STEPS),
-    "logistic": (md.logistic, LOGISTIC_STEPS),
-    "logistic, Adam": (md.logistic, LOGISTIC_STEPS),
+RULES = {  # {rule: (loss, steps)}
+    **dict.fromkeys(("descent", "momentum", "weight decay", "batches"), (md.squared_error, 1400)),
+    **dict.fromkeys(("Adam", "AdamW"), (md.squared_error, 400)),
+    **dict.fromkeys(("logistic", "logistic, Adam"), (md.logistic, 900)),
 }
 DIGITS = {"optimiser": optax.adamw(1e-3, weight_decay=0.01), "loss": md.cross_entropy}
 
@@ -36,7 +28,7 @@ def training_options(rule: str, num_samples: int) -> dict:
     """Return the keyword arguments of ``train`` and ``predict`` for a rule."""
     rate = RATE * num_samples
     others = {
-        "momentum": optax.sgd((1 - BETA) * rate, momentum=BETA),
+        "momentum": optax.sgd((1 - 0.9) * rate, momentum=0.9),
         "weight decay": optax.chain(optax.add_decayed_weights(1e-3), optax.sgd(rate)),
         "Adam": optax.adam(1e-3),
         "AdamW": optax.adamw(1e-3, weight_decay=0.01),

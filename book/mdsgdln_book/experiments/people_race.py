@@ -141,7 +141,8 @@ def shares_at_equal_speeds(
     blocks = np.sqrt(np.stack([np.ones(C), k, C - k], axis=1))  # norm of equal entries
     here = np.array([comb(C - 1, size - 1) for size in k])  # pathways on in a context
     both = np.array([comb(C - 2, size - 2) if size > 1 else 0 for size in k])  # and in another
-    strengths = np.linalg.svd(centred_tree_rows(), compute_uv=False)
+    tree = np.asarray(md.tasks.structure("tree", NUM_ITEMS))
+    strengths = np.linalg.svd(tree - tree.mean(axis=1, keepdims=True), compute_uv=False)
     strengths = strengths[strengths > 1e-9]  # κ
     into = np.full((len(strengths), C), 1e-6)  # item weights
     out = np.zeros((len(strengths), C, 3))  # x, y, z
@@ -150,33 +151,20 @@ def shares_at_equal_speeds(
         common = strengths - answers[..., 0] @ here
         own = strengths - answers[..., 1] @ here
         other = -(answers[..., 1] @ both + answers[..., 2] @ (here - both))
-        drive = np.stack(
-            [
-                k * common[:, None],
-                own[:, None] + (k - 1) * other[:, None],
-                k * other[:, None],
-            ],
-            axis=-1,
-        )
+        common, own, other = common[:, None], own[:, None], other[:, None]
+        drive = np.stack([k * common, own + (k - 1) * other, k * other], axis=-1)
         drive[:, -1, 2] = 0  # the common pathway has all blocks
         pull = (drive * out * blocks**2).sum(axis=-1)
         # Entries of a block are equal; in an orthonormal basis they are one coordinate.
         whole = speed(drive * blocks)
-        out = out + step * (
-            whole / np.where(blocks > 0, blocks, 1) if speed is unit_rows else whole
-        )
+        size = np.where(blocks > 0, blocks, 1) if speed is unit_rows else 1
+        out = out + step * whole / size
         into = into + step * np.where(pull == 0, 1, np.sign(pull))
         pairs = np.array([comb(C, size) for size in k]) * k * (C - k) / C
         learned = strengths @ (into * (out[..., 1] - out[..., 2])) * pairs
         if learned.sum() >= 0.5 * np.sum(strengths**2) * (C - 1):
             return learned[:-1] / learned.sum()
     raise ArithmeticError("half of the residual is never learned")
-
-
-def centred_tree_rows() -> np.ndarray:
-    """Return F̃ of the tree, its rows minus their means over items."""
-    rows = np.asarray(md.tasks.structure("tree", NUM_ITEMS))
-    return rows - rows.mean(axis=1, keepdims=True)
 
 
 EPSILONS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)

@@ -14,7 +14,7 @@ NUM_TRAIN, NUM_ASKED = 1297, 400  # pictures to train on: plain, and asked in ev
 CURVED = (0, 3, 6, 8, 9)  # drawn with round strokes alone; the others have a straight one
 
 
-class Data(NamedTuple):
+class QuestionData(NamedTuple):
     """Pictures, questions and answers.
 
     Attributes:
@@ -51,7 +51,7 @@ def draw_questions(kind: str) -> list[np.ndarray]:
     return list(answers[:3] if kind == "named" else answers)
 
 
-def prepare_data(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
+def prepare_data(pictures: tasks.Task, num_asked: int, kind: str) -> QuestionData:
     """Split pictures at random with a fixed seed and pair each with every question."""
     order = np.random.default_rng(0).permutation(pictures.num_samples)
     pixels, names = np.asarray(pictures.inputs), np.argmax(pictures.targets, axis=0)
@@ -71,11 +71,11 @@ def prepare_data(pictures: tasks.Task, num_asked: int, kind: str) -> Data:
     words = [np.unique(answers, axis=1) for answers in asked]
     context_of = np.repeat(np.arange(len(asked)), [found.shape[1] for found in words])
     (train, test), contexts = zip(*parts, strict=True)
-    return Data(train, test, contexts, np.hstack(words), context_of)
+    return QuestionData(train, test, contexts, np.hstack(words), context_of)
 
 
 @cache
-def load_data(kind: str) -> Data:
+def load_data(kind: str) -> QuestionData:
     """Return the pictures, questions and answers of a task by name."""
     return prepare_data(tasks.digits(), NUM_TRAIN if kind == "plain" else NUM_ASKED, kind)
 
@@ -100,7 +100,7 @@ def has_mnist() -> bool:
     return bool(os.environ.get("MNIST"))
 
 
-def answered_words(data: Data, outputs) -> np.ndarray:
+def answered_words(data: QuestionData, outputs) -> np.ndarray:
     """Return the most similar permitted word for each output on a test sample.
 
     Shapes: outputs (N_out, P), returned (P,).
@@ -109,6 +109,6 @@ def answered_words(data: Data, outputs) -> np.ndarray:
     return np.where(allowed, data.words.T @ np.asarray(outputs), -np.inf).argmax(axis=0)
 
 
-def agreement(data: Data, some, others) -> float:
+def agreement(data: QuestionData, some, others) -> float:
     """Return the share of test samples on which two networks give the same answer."""
     return float(np.mean(answered_words(data, some) == answered_words(data, others)))

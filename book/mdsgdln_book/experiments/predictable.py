@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from mdsgdln import networks, tasks, theory, training
-from mdsgdln_book import sweeps
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.tables import Table
 
 CHUNK, MOST_CHUNKS = 2000, 100  # steps trained at once, until all but a hundredth is learned
@@ -25,10 +25,8 @@ def random_case(seed: int) -> tuple[networks.GatedNetwork, tasks.Task, float]:
     gates = rng.random((rng.integers(1, 4), num_samples)) < 0.7
     gates[0] = True  # one pathway is always on, and none always off
     gates[:, 0] = True
-    hidden, scale = (
-        int(np.exp(rng.uniform(0, np.log(1001)))),
-        np.exp(rng.uniform(*np.log([1e-5, 0.5]))),
-    )
+    hidden = int(np.exp(rng.uniform(0, np.log(1001))))
+    scale = np.exp(rng.uniform(*np.log([1e-5, 0.5])))
     task = tasks.Task(inputs, targets)
     return networks.pathways(task, gates.astype(float), hidden), task, float(scale)
 
@@ -74,10 +72,8 @@ def train_until_learned(network, weights, task, rate: float) -> np.ndarray:
     """Return the loss at every step until 99 % of the learnable part is learned."""
     gates = np.stack([np.asarray(gate) for gate in network.node_gates.values()])
     features = np.vstack([gate * np.asarray(task.inputs) for gate in gates])
-    left = tasks.Task(features, task.targets)
-    targets = np.asarray(task.targets)
-    projected = targets - targets @ np.linalg.pinv(features) @ features
-    floor, parts = np.sum(projected**2) / (2 * left.num_samples), []
+    unlearned = linear_maps.linear_residual(tasks.Task(features, task.targets)).targets
+    floor, parts = float(np.sum(np.square(unlearned))) / (2 * task.num_samples), []
     for _ in range(MOST_CHUNKS):
         run = training.train(network, weights, task, rate, CHUNK)
         parts.append(np.asarray(run.losses))

@@ -8,14 +8,7 @@ import numpy as np
 
 from mdsgdln import deviation, networks, theory
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.first_drop import (
-    FRESH,
-    KNOWN,
-    crossing_step,
-    first_basin_rate,
-    hidden_width,
-    task_by_name,
-)
+from mdsgdln_book.experiments import first_drop
 from mdsgdln_book.experiments.reduced import orthonormal_span
 from mdsgdln_book.tables import Table
 
@@ -41,8 +34,8 @@ def compare_curves(task: str) -> dict:
         measured: times of the mean loss, (scales, 5).
         seeds: times of each network, (scales, seeds, 5).
     """
-    data, width = task_by_name(task), hidden_width(task)
-    rate = first_basin_rate(data)
+    data, width = first_drop.task_by_name(task), first_drop.hidden_width(task)
+    rate = first_drop.first_basin_rate(data)
     found: dict = {n: [] for n in ("error", "scatter", "predicted", "measured", "seeds")}
     for scale in SCALES:
         times, losses = train_networks(data, width, scale, rate)
@@ -66,7 +59,7 @@ def relu_network(task, width: int) -> networks.ReLUNetwork:
 
 def crossing_times(times, losses, first) -> list[float]:
     """Return the times at which a loss crosses each of LEVELS, 0 where it does not."""
-    return [times[1] * crossing_step(losses, level * first) for level in LEVELS]
+    return [times[1] * first_drop.crossing_step(losses, level * first) for level in LEVELS]
 
 
 def train_networks(task, width: int, scale: float, rate: float):
@@ -93,17 +86,12 @@ def initialise_networks(task, width: int, scale: float, seeds: int):
     Inputs and outputs in which the task has nothing are left out: no weight there moves, or matters
     beyond σ².
     """
-    (left, x), (left_out, y) = map(span_coordinates, (task.inputs, task.targets))
+    left, left_out = map(orthonormal_span, (task.inputs, task.targets))
     network = relu_network(task, width)
     keys = jax.random.split(jax.random.key(1), seeds)
     first, second = jax.vmap(lambda key: network.init(key, scale))(keys)
-    return [first @ left, left_out.T @ second], x, y  # drawn before: no basis changes the networks
-
-
-def span_coordinates(columns):
-    """Return an orthonormal basis of the span of columns, and their coordinates in it."""
-    basis = orthonormal_span(columns)
-    return basis, basis.T @ np.asarray(columns)
+    data = left.T @ np.asarray(task.inputs), left_out.T @ np.asarray(task.targets)
+    return [first @ left, left_out.T @ second], *data  # drawn before: no basis changes the networks
 
 
 @jax.jit
@@ -123,5 +111,7 @@ def train_round(weights, inputs, targets, learning_rate):
 
 
 TABLES = {
-    "predicted_curves": Table(compare_curves, sweeps.grid(task=[*KNOWN, *FRESH]), repeated=(4,)),
+    "predicted_curves": Table(
+        compare_curves, sweeps.grid(task=[*first_drop.KNOWN, *first_drop.FRESH]), repeated=(4,)
+    ),
 }

@@ -8,29 +8,14 @@ import numpy as np
 from mdsgdln import theory, training
 from mdsgdln_book import sweeps
 from mdsgdln_book.dynamics.relu_neurons import gate_patterns
-from mdsgdln_book.experiments.first_drop import (
-    FRESH,
-    KNOWN,
-    first_basin_rate,
-    hidden_width,
-    task_by_name,
-)
-from mdsgdln_book.experiments.predicted_curves import (
-    LEARNED,
-    LONGEST,
-    ROUND,
-    STEP,
-    initialise_networks,
-    relu_network,
-    train_round,
-)
+from mdsgdln_book.experiments import first_drop, predicted_curves
 from mdsgdln_book.tables import Table
 
 SCALE, SEEDS = 1e-4, 3
 MOST = 0.95  # of the squared weights: what the gates that count hold
 LARGE = [f"trees {contexts}" for contexts in (2, 3, 4, 5)] + ["mixed 3"]
 MANY = [*LARGE, "signs 2", "signs 5", "signs 8", "signs 9"]  # 13 samples or more
-FEW = [name for name in [*KNOWN, *FRESH] if name not in MANY]
+FEW = [name for name in [*first_drop.KNOWN, *first_drop.FRESH] if name not in MANY]
 
 
 def train_and_read_gates(task, width: int) -> tuple:
@@ -38,16 +23,16 @@ def train_and_read_gates(task, width: int) -> tuple:
 
     (networks, H, P) and (networks, H). They are trained until 1 % of their mean loss is left.
     """
-    start, *data = initialise_networks(task, width, SCALE, SEEDS)
+    start, *data = predicted_curves.initialise_networks(task, width, SCALE, SEEDS)
     weights, inputs = start, data[0]
-    rate = first_basin_rate(task)
-    tick, initial, steps = np.log1p(STEP) / rate, None, 0
-    while steps + ROUND <= LONGEST / rate / tick:
-        steps += ROUND
-        weights, losses = train_round(weights, *data, STEP / rate)
+    rate = first_drop.first_basin_rate(task)
+    tick, initial, steps = np.log1p(predicted_curves.STEP) / rate, None, 0
+    while steps + predicted_curves.ROUND <= predicted_curves.LONGEST / rate / tick:
+        steps += predicted_curves.ROUND
+        weights, losses = predicted_curves.train_round(weights, *data, predicted_curves.STEP / rate)
         mean = np.asarray(losses).mean(axis=1)
         initial = mean[0] if initial is None else initial
-        if mean[-1] < LEARNED * initial:
+        if mean[-1] < predicted_curves.LEARNED * initial:
             break
     return gates_and_masses(weights, inputs), gates_and_masses(start, inputs), steps
 
@@ -98,10 +83,14 @@ def compare_gates(task: str) -> dict:
         families, families_start: shares of the families, (networks, 2^C), large tasks.
         families_predicted: (2^C,), large tasks.
     """
-    data, width = task_by_name(task), hidden_width(task)
+    data, width = first_drop.task_by_name(task), first_drop.hidden_width(task)
     (on, weight), (first_on, first_weight), steps = train_and_read_gates(data, width)
-    *small, few = theory.stand_in(relu_network(data, width), SCALE, data, key=jax.random.key(0))
-    end = training.train(*small, few, STEP / first_basin_rate(data), steps).weights
+    *small, few = theory.stand_in(
+        predicted_curves.relu_network(data, width), SCALE, data, key=jax.random.key(0)
+    )
+    end = training.train(
+        *small, few, predicted_curves.STEP / first_drop.first_basin_rate(data), steps
+    ).weights
     (gates,), (held,) = gates_and_masses(
         [layer[None] for layer in map(np.asarray, end)], few.inputs
     )

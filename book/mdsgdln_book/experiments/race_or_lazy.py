@@ -8,13 +8,7 @@ import numpy as np
 
 from mdsgdln import tasks
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.sharing import (
-    EDGES,
-    orthogonal_weights,
-    route_errors,
-    routing_network,
-    train_routes,
-)
+from mdsgdln_book.experiments import sharing
 from mdsgdln_book.tables import Table
 
 DOMAINS, TRAINED, HIDDEN = 7, 4, 64
@@ -26,7 +20,7 @@ def stable_rate(weights, scale):
 
     That one is 2 P over the largest eigenvalue of the tangent kernel, for which we take a bound.
     """
-    first, middle, last = (weights[edge] for edge in EDGES)
+    first, middle, last = (weights[edge] for edge in sharing.EDGES)
     norm = partial(jnp.linalg.norm, ord=2)
     bound = norm(last @ middle) ** 2 + norm(middle @ first) ** 2 + (norm(last) * norm(first)) ** 2
     return jnp.minimum(0.006 / scale ** (1 / 3) * 2 * DOMAINS / 7, 4 * DOMAINS / bound)
@@ -34,7 +28,7 @@ def stable_rate(weights, scale):
 
 def tangent_kernel(weights):
     """Return the tangent kernel on all samples and outputs, one-hot inputs, shape (1372, 1372)."""
-    first, middle, last = (weights[edge] for edge in EDGES)
+    first, middle, last = (weights[edge] for edge in sharing.EDGES)
     front, back = middle @ first, last @ middle
     return (
         jnp.kron(jnp.eye(first.shape[1]), back @ back.T)
@@ -56,7 +50,7 @@ def frozen_kernel_outputs(weights, outputs, wanted, taught):
 
 def domain_correlation(weights):
     """Return the mean correlation of an item's first-layer activity across domains."""
-    hidden = weights[EDGES[0]].T.reshape(DOMAINS, 4, HIDDEN)
+    hidden = weights[sharing.EDGES[0]].T.reshape(DOMAINS, 4, HIDDEN)
     centred = hidden - hidden.mean(axis=2, keepdims=True)
     unit = centred / jnp.linalg.norm(centred, axis=2, keepdims=True)
     same = jnp.einsum("anh,bnh->ab", unit, unit) / 4
@@ -64,11 +58,11 @@ def domain_correlation(weights):
 
 
 @partial(jax.jit, static_argnames="kind")
-def experiment(kind: str, scale: float, seed: int) -> dict:
+def train_from_scale(kind: str, scale: float, seed: int) -> dict:
     """Return errors, kernel change and correlation of domains, at step 700 and when learned."""
     task = tasks.routing(DOMAINS, TRAINED)
-    network = routing_network(task, DOMAINS, TRAINED, HIDDEN)
-    before = orthogonal_weights(jax.random.key(seed), network, DOMAINS, scale)
+    network = sharing.routing_network(task, DOMAINS, TRAINED, HIDDEN)
+    before = sharing.orthogonal_weights(jax.random.key(seed), network, DOMAINS, scale)
     wanted = np.tile(tasks.hierarchy().targets, (DOMAINS, DOMAINS))
     taught = np.kron(tasks.trained_routes(DOMAINS, TRAINED).T, np.ones((7, 4))) > 0
     initial = network.apply(before, task.inputs, gates={})
@@ -80,9 +74,11 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
         return network.apply(weights, task.inputs, gates={}) - origin
 
     def measure(weights):
-        return route_errors(answers(weights), DOMAINS, TRAINED)
+        return sharing.route_errors(answers(weights), DOMAINS, TRAINED)
 
-    after, now, early, steps = train_routes(network, before, lesson, rate, measure, PUBLISHED, MOST)
+    after, now, early, steps = sharing.train_routes(
+        network, before, lesson, rate, measure, PUBLISHED, MOST
+    )
     predicted = frozen_kernel_outputs(before, answers(before), wanted, taught)
     untaught = ~taught / np.sum(~taught) / np.mean(wanted**2)
     old, new = tangent_kernel(before), tangent_kernel(after)
@@ -101,7 +97,7 @@ def experiment(kind: str, scale: float, seed: int) -> dict:
 
 TABLES = {
     "race_or_lazy": Table(
-        experiment,
+        train_from_scale,
         sweeps.grid(
             kind=["as published", "centred"],
             scale=[0.05, 0.1, 0.2, 0.35, 0.5, 0.66, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.5, 5.0, 7.0],

@@ -11,7 +11,7 @@ import optax
 from mdsgdln import deviation, discovery, networks, tasks, training
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.neurons_mechanisms import share_by_context_count
-from mdsgdln_book.experiments.pictures import Data, agreement, load_data
+from mdsgdln_book.experiments.pictures import QuestionData, agreement, load_data
 from mdsgdln_book.tables import Table
 
 HIDDEN, SCALE = 100, 1e-4
@@ -20,7 +20,8 @@ LEAST_STEPS, MOST_MOMENTUM = 30, 0.97
 RARE, MUCH = 0.05, 0.25  # shares of pictures
 
 
-def _keep(weights):
+def keep_weights(weights):
+    """Return the weights, to be recorded during training."""
     return weights
 
 
@@ -33,11 +34,6 @@ def momentum(step):
     return jnp.clip(1 - LEAST_STEPS / jnp.maximum(step, 1), 0, MOST_MOMENTUM)
 
 
-def optimiser():
-    """Return gradient descent with momentum."""
-    return optax.inject_hyperparams(optax.sgd)(learning_rate=RATE, momentum=momentum)
-
-
 def elapsed_times() -> np.ndarray:
     """Return the times of plain gradient descent that correspond to steps with momentum."""
     return RATE * np.append(0, np.cumsum(1 / (1 - np.asarray(momentum(np.arange(STEPS - 1))))))
@@ -45,8 +41,9 @@ def elapsed_times() -> np.ndarray:
 
 def train_with_momentum(network, weights, task: tasks.Task) -> training.Run:
     """Train by gradient descent with momentum, recording weights every ``SEEN`` steps."""
+    optimiser = optax.inject_hyperparams(optax.sgd)(learning_rate=RATE, momentum=momentum)
     return training.train(
-        network, weights, task, None, STEPS, optimiser=optimiser(), observe=_keep, every=SEEN
+        network, weights, task, None, STEPS, optimiser=optimiser, observe=keep_weights, every=SEEN
     )
 
 
@@ -116,7 +113,7 @@ def clustered_gates(relu: TrainedNetwork, number: int) -> Gates:
     return Gates(gates[used], on, member[used].sum(axis=1))
 
 
-def half_space_gates(gates: Gates, data: Data, seed: int) -> Gates:
+def half_space_gates(gates: Gates, data: QuestionData, seed: int) -> Gates:
     """Return gates of random half-spaces with as many active samples as the given gates."""
     directions = np.random.default_rng(seed).normal(size=(len(gates.train), len(data.train.inputs)))
     train, test = (directions @ np.asarray(part.inputs) for part in (data.train, data.test))
@@ -128,7 +125,7 @@ def half_space_gates(gates: Gates, data: Data, seed: int) -> Gates:
     return Gates(train >= on, test >= on, gates.sizes)
 
 
-def train_gated_network(gates: Gates, data: Data, seed: int):
+def train_gated_network(gates: Gates, data: QuestionData, seed: int):
     """Train the gated network; return its losses and its test outputs.
 
     Its pathways stand one after the other in one layer, a row of gates for each neuron.
@@ -146,7 +143,7 @@ def train_gated_network(gates: Gates, data: Data, seed: int):
     return np.asarray(run.losses), test.apply(run.weights, data.test.inputs)
 
 
-def gates_by_name(network: str, relu: TrainedNetwork, data: Data, seed: int) -> Gates:
+def gates_by_name(network: str, relu: TrainedNetwork, data: QuestionData, seed: int) -> Gates:
     """Return the gates of a candidate by its name in the table."""
     kind, _, number = network.partition(", ")
     if kind == "linear":

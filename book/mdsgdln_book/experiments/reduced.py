@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mdsgdln import networks, tasks, theory
+from mdsgdln import networks, tasks, theory, training
 
 RANK = 1e-9  # of a column's length: what is less is a combination of earlier ones
 
@@ -49,3 +49,8 @@ def reduce_network(network, weights, task):
         for edge, weight in weights.items()
     }
     return theory.stand_in(network, within, task)
+
+
+def reduced_losses(network, weights, task, rate, num_steps):
+    """Return the losses of a network, trained as ``reduce_network`` reduces it."""
+    return training.train(*reduce_network(network, weights, task), rate, num_steps).losses

@@ -6,25 +6,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import deviation, networks, statistics, tasks, theory, training
+from mdsgdln import deviation, networks, statistics, tasks, theory
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.driven import matched_initial_strengths, one_neuron_per_mode
 from mdsgdln_book.experiments.published import HIDDEN, NUM_ITEMS, SUM_STEP
-from mdsgdln_book.experiments.reduced import reduce_network
+from mdsgdln_book.experiments.reduced import reduced_losses
 from mdsgdln_book.tables import Table
 
 NUM_STEPS = {1e-6: 9000, 1e-5: 8000, 1e-4: 7000, 1e-3: 6000}
 
 
-def experiment(contexts: int, scale: float, seed: int) -> dict:
+def compare_loss_predictions(contexts: int, scale: float, seed: int) -> dict:
     """Train a ReLU network; return the relative error of each prediction."""
     task = tasks.contextual(contexts, NUM_ITEMS)
     rate, num_steps = SUM_STEP * task.num_samples, NUM_STEPS[scale]
     relu_key, _, draw_key = jax.random.split(jax.random.key(seed), 3)
     relu = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     times = rate * jnp.arange(num_steps)
-    small = reduce_network(relu, relu.init(relu_key, scale), task)
-    reference = training.train(*small, rate, num_steps).losses
+    reference = reduced_losses(relu, relu.init(relu_key, scale), task, rate, num_steps)
     curves = {
         "closed_free": staged_mode_loss(contexts, scale, times, tax=False),
         "closed": staged_mode_loss(contexts, scale, times),
@@ -78,7 +77,7 @@ def losses_from_driven_neurons(
 
 TABLES = {
     "relu_curve": Table(
-        experiment,
+        compare_loss_predictions,
         sweeps.grid(contexts=[3, 4, 5], scale=list(NUM_STEPS), seed=range(3)),
         repeated=(9,),
     )

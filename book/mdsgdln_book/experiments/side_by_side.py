@@ -10,7 +10,7 @@ from mdsgdln import networks, tasks
 
 
 class SideBySide(NamedTuple):
-    """A ReLU network and its exact ReLN, trained side by side.
+    """Both networks of ``train_side_by_side``.
 
     Attributes:
         losses: of the ReLU network before each update, shape (num_steps,).
@@ -42,11 +42,7 @@ def train_side_by_side(
     sums the products of the two in different orders, and they come 1e-15 apart.
 
     Args:
-        network: the ReLU network, with one hidden layer or more.
-        weights: initial weights of both.
-        task: what they are trained on, all samples at each update.
-        learning_rate: step size on the mean loss.
-        num_steps: number of updates.
+        network, weights, task, learning_rate, num_steps: as for ``train``; all samples at once.
         freeze_at: step from which on the gated network keeps its gates; never if not given.
     """
     freeze_at = num_steps if freeze_at is None else freeze_at

@@ -27,9 +27,8 @@ def flow_setting(name: str, width: int, scale: float):
     step = COARSE / rate
     run = training.train(network, weights, task, step, round(LONGEST / COARSE))
     losses = np.asarray(run.losses)
-    low = losses < LEARNED * losses[0]
-    end = step * float(np.argmax(low) if low.any() else len(low))
-    return task, network, weights, rate, end
+    low = np.append(losses < LEARNED * losses[0], True)
+    return task, network, weights, rate, step * float(np.argmax(low))
 
 
 def compare_with_descent(task: str) -> dict:

@@ -96,9 +96,8 @@ def record_three_values(case: str, hidden: int, scale: float, num_steps: int, se
     found = {}
     for name, every in states.items():
         shaped = [some.reshape(hidden, 3, 8) for some in every]
-        parts = [
-            share_by_kind_and_distance(*both) for both in zip(shaped, masses[name], strict=True)
-        ]
+        pairs = zip(shaped, masses[name], strict=True)
+        parts = [share_by_kind_and_distance(*pair) for pair in pairs]
         found |= {f"{key}_{name}": np.stack([part[key] for part in parts]) for key in parts[0]}
 
     def by_weight(pairs, mass):

@@ -9,39 +9,24 @@ import optax
 
 from mdsgdln import gates, networks, squared_error
 from mdsgdln_book import sweeps
-from mdsgdln_book.experiments.two_hidden import (
-    COARSER,
-    CONTEXTS,
-    ITEMS,
-    PAIRS,
-    PUBLISHED_RATE,
-    PUBLISHED_STEPS,
-    SCALE,
-    SINGLES,
-    TASKS,
-    output_observer,
-    outputs_on_plateaus,
-    random_key,
-    train_coarsely,
-    train_linear,
-    train_relu,
-)
+from mdsgdln_book.experiments import two_hidden
 from mdsgdln_book.tables import Table
 
 MODULE = 60  # neurons; four modules make the common pathway, three are contextual
 START, CONTEXT_START = 500, 12_000  # published steps at which the stages begin
 # σ of first layer, second layer, common readouts, contextual readouts
 PUBLISHED_SCALES = (0.000575, 0.00055, 0.00055, 0.004)
-ONE_SCALE = (SCALE, SCALE, SCALE, 8 * SCALE)  # the ReLU network's, and larger readouts
+# The ReLU network's, and larger readouts
+ONE_SCALE = (*[two_hidden.SCALE] * 3, 8 * two_hidden.SCALE)
 
 
 @cache
-def modular_network(subsets=PAIRS, scales=ONE_SCALE):
+def modular_network(subsets=two_hidden.PAIRS, scales=ONE_SCALE):
     """Return the published gated network, with the σ and the stage of each edge.
 
     ``subsets`` are the contexts in which each of its contextual modules is on.
     """
-    rows = gates.context_gates(CONTEXTS, ITEMS, subsets)
+    rows = gates.context_gates(two_hidden.CONTEXTS, two_hidden.ITEMS, subsets)
     names = ["on in " + " and ".join(str(c + 1) for c in subset) for subset in subsets]
     modules = dict(zip(names, rows, strict=True))
     sizes = {"input": 11, "first": 7 * MODULE, "common": 4 * MODULE}
@@ -75,10 +60,8 @@ def loss_with_gradient_of(descended):
 
         readouts = [edge for edge in weights if edge[1] == "output"]
         common, contextual = part(readouts[:1]), part(readouts[1:])
-        value, chosen = (
-            half_squared_error(task.targets - common - contextual),
-            descended(task, common, contextual),
-        )
+        value = half_squared_error(task.targets - common - contextual)
+        chosen = descended(task, common, contextual)
         return jax.lax.stop_gradient(value - chosen) + chosen
 
     return jax.jit(loss)
@@ -101,8 +84,8 @@ one_after_other = loss_with_gradient_of(
 @cache
 def delayed_descent(frozen):
     """Return gradient descent that starts at START and keeps frozen modules fixed."""
-    rate = PUBLISHED_RATE * COARSER
-    descent = optax.sgd(lambda step: jnp.where(step >= START / COARSER, rate, 0.0))
+    rate = two_hidden.PUBLISHED_RATE * two_hidden.COARSER
+    descent = optax.sgd(lambda step: jnp.where(step >= START / two_hidden.COARSER, rate, 0.0))
     if not frozen:
         return descent
     stages = {"common": descent, "contextual": optax.set_to_zero()}
@@ -110,7 +93,7 @@ def delayed_descent(frozen):
 
 
 def train_in_stages(
-    structures, seed, scales=ONE_SCALE, subsets=PAIRS, second=squared_error, frozen=False
+    structures, seed, scales=ONE_SCALE, subsets=two_hidden.PAIRS, second=squared_error, frozen=False
 ):
     """Train the published network in two stages, with modules gated off in the first.
 
@@ -118,16 +101,16 @@ def train_in_stages(
     but take part in the outputs, and so in what the first layer learns.
     """
     network, scale, _ = modular_network(subsets, scales)
-    observe = output_observer(network, structures)
-    go_on = partial(train_coarsely, network, structures=structures, observe=observe)
-    weights = network.init(random_key(seed), scale)
+    observe = two_hidden.output_observer(network, structures)
+    go_on = partial(two_hidden.train_coarsely, network, structures=structures, observe=observe)
+    weights = network.init(jax.random.key(seed), scale)
     descended = squared_error if frozen else common_alone
     one, before = go_on(
         weights, steps=CONTEXT_START, optimiser=delayed_descent(frozen), loss=descended
     )
-    two, after = go_on(one.weights, steps=PUBLISHED_STEPS - CONTEXT_START, loss=second)
+    two, after = go_on(one.weights, steps=two_hidden.PUBLISHED_STEPS - CONTEXT_START, loss=second)
     losses = np.concatenate([before, after])
-    return {"losses": losses} | outputs_on_plateaus(
+    return {"losses": losses} | two_hidden.outputs_on_plateaus(
         structures, np.concatenate([one.observed, two.observed])
     )
 
@@ -135,32 +118,33 @@ def train_in_stages(
 def train_at_once(structures, seed):
     """Train the whole published network from the start; return its losses."""
     network, scale, _ = modular_network()
-    return {"losses": train_coarsely(network, network.init(random_key(seed), scale), structures)[1]}
+    weights = network.init(jax.random.key(seed), scale)
+    return {"losses": two_hidden.train_coarsely(network, weights, structures)[1]}
 
 
 NETWORKS = {
-    "ReLU": train_relu,
-    "linear, half": train_linear,
+    "ReLU": two_hidden.train_relu,
+    "linear, half": two_hidden.train_linear,
     "as published": partial(train_in_stages, scales=PUBLISHED_SCALES, second=one_after_other),
     "staged": train_in_stages,
-    "one context": partial(train_in_stages, subsets=SINGLES),
+    "one context": partial(train_in_stages, subsets=two_hidden.SINGLES),
     "frozen": partial(train_in_stages, frozen=True),
     "unstaged": train_at_once,
 }
 
 
-def experiment(structures: str, network: str, seed: int) -> dict:
+def train_by_name(structures: str, network: str, seed: int) -> dict:
     """Train one of ``NETWORKS``; return thinned losses and observations."""
     return NETWORKS[network](structures, seed)
 
 
 TABLES = {
     "two_hidden": Table(
-        experiment,
+        train_by_name,
         sweeps.grid(structures=["trees"], network=list(NETWORKS), seed=range(10))
         + sweeps.grid(structures=["tree, ring, cross"], network=["ReLU", "frozen"], seed=range(10))
         # more ReLU networks: how far one set of them is from another
-        + sweeps.grid(structures=list(TASKS), network=["ReLU"], seed=range(10, 15)),
+        + sweeps.grid(structures=list(two_hidden.TASKS), network=["ReLU"], seed=range(10, 15)),
         repeated=(10,),
     ),
 }

@@ -18,7 +18,7 @@ def half_loss_time(losses, times):
 
 
 @jax.jit
-def experiment(margin: float, seed: int) -> dict:
+def time_to_half_loss(margin: float, seed: int) -> dict:
     """Train one network; return the time at which its loss halves."""
     weights = NETWORK.init(jax.random.key(seed), SCALE)
     losses = training.train(NETWORK, weights, tasks.xor(margin), RATE, NUM_STEPS).losses
@@ -27,7 +27,7 @@ def experiment(margin: float, seed: int) -> dict:
 
 TABLES = {
     "xor_seeds": Table(
-        experiment,
+        time_to_half_loss,
         sweeps.grid(margin=[0.0, 0.25, 0.5, 0.7, 0.9, 1.0, 1.25, 1.5, 2.0, 2.5], seed=range(1000)),
     )
 }

@@ -117,7 +117,7 @@ def contextual_setting(case: str) -> ContextualSetting:
     number = len(context_candidates.STRUCTURES[case])
     network = networks.contextual_pathways(task, number, number - 1, WIDTH)
     everywhere = dict.fromkeys(network.graph.edges, SCALE_OF_FIVE if number == 5 else SCALE)
-    scale = context_candidates.double_contextual_scale(network) if number == 3 else everywhere
+    scale = context_candidates.scale_contextual_pathways(network, 2) if number == 3 else everywhere
     found = theory.pathway_modes(network, linear_maps.linear_residual(task))
     found[network.graph.paths[0]] = statistics.modes(task)  # the common pathway
     return ContextualSetting(whole, task, basis, rate, network, scale, found)

@@ -19,8 +19,8 @@ from mdsgdln_book.experiments.letting_go import (
     LEFT,
     SUM_STEP,
     inactive_contexts,
-    structure_blocks,
 )
+from mdsgdln_book.experiments.letting_go_tasks import SIZES, contextual_setting, structure_blocks
 from mdsgdln_book.experiments.published import NUM_ITEMS
 from mdsgdln_book.tables import Table
 
@@ -110,8 +110,8 @@ def compare_with_mean_field(
 
     ``same``: the share of the weight of which the crowd has each context right, at each of LEFT.
     """
-    network, weights, task, _ = letting_go.contextual_setting(case, contexts, size, seed, items)
-    block, scale = structure_blocks(case, contexts, seed, items)[0], letting_go.SIZES[size][1]
+    network, weights, task, _ = contextual_setting(case, contexts, size, seed, items)
+    block, scale = structure_blocks(case, contexts, seed, items)[0], SIZES[size][1]
     crowd = crowd_weights_at_levels(weights, scale, task, block, contexts, without)
     results: dict[str, list] = {"trained": [], "crowd": [], "same": []}
     for pair in zip(letting_go.train_to_levels(network, weights, task), crowd, strict=True):
@@ -167,7 +167,7 @@ def forecast_from_clipping(contexts: int, seed: int) -> dict:
     Part f_c = −(F̃z_c)ᵀF̃z_c⁻/‖F̃z_c‖², when the loss is what the best linear map leaves. ``mean``:
     off where f_c exceeds its mean over contexts; ``fixed``: where it exceeds each of CUTS.
     """
-    network, start, task, _ = letting_go.contextual_setting("tree", contexts, "published", seed)
+    network, start, task, _ = contextual_setting("tree", contexts, "published", seed)
     block = structure_blocks("tree", contexts, seed, NUM_ITEMS)[0]
     left_over = np.square(linear_maps.linear_residual(task).targets).sum() / (2 * task.num_samples)
     weights = start

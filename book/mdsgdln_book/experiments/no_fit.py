@@ -1,7 +1,5 @@
 """Joint training of gated networks against predictions from balanced weights, of σ and drawn."""
 
-from functools import partial
-
 import jax
 
 from mdsgdln import deviation, networks, tasks, theory, training
@@ -26,16 +24,8 @@ def prediction_errors(case: str, scale: float, seed: int) -> dict:
     rate = SUM_STEP * task.num_samples
     weights = network.init(jax.random.key(seed), scale)
     losses = reduced_losses(network, weights, task, rate, NUM_STEPS[scale])
-    expected, drawn = (dynamics.balanced_weights(network, task, w) for w in (scale, weights))
-    from_scale, from_weights = (
-        theory.predict(network, start, task, rate, NUM_STEPS[scale]).losses
-        for start in (expected, drawn)
-    )
-    return {
-        "from_scale": deviation(from_scale, losses),
-        "from_weights": deviation(from_weights, losses),
-        "left": losses[-1] / losses[0],
-    }
+    starts = (network, scale), (network, weights)
+    return balanced_prediction_errors(starts, task, rate, losses)
 
 
 def prediction_errors_at_limits(hidden: int, scale: float, seed: int) -> dict:
@@ -50,16 +40,19 @@ def prediction_errors_at_limits(hidden: int, scale: float, seed: int) -> dict:
     losses = training.train(network, weights, task, step, num_steps).losses
     width = max(hidden, 6)  # room for every mode of a pathway, at the same a₀
     roomy = networks.contextual_pathways(task, 3, 2, width)
-    expected = dynamics.balanced_weights(roomy, task, scale * (hidden / width) ** 0.5)
-    from_scale = theory.predict(roomy, expected, task, step, num_steps).losses
-    drawn = dynamics.balanced_weights(network, task, weights)
-    from_weights = theory.predict(network, drawn, task, step, num_steps).losses
-    compare = partial(deviation, learned=None)  # large weights and few neurons learn less
-    return {
-        "from_scale": compare(from_scale, losses),
-        "from_weights": compare(from_weights, losses),
-        "left": losses[-1] / losses[0],
-    }
+    starts = (roomy, scale * (hidden / width) ** 0.5), (network, weights)
+    # Large weights and few neurons learn less.
+    return balanced_prediction_errors(starts, task, step, losses, learned=None)
+
+
+def balanced_prediction_errors(starts, task, rate: float, losses, **options) -> dict:
+    """Return the errors of predictions from balanced weights: of σ, and of the weights as drawn."""
+    found = {"left": losses[-1] / losses[0]}
+    for name, (network, start) in zip(("from_scale", "from_weights"), starts, strict=True):
+        balanced = dynamics.balanced_weights(network, task, start)
+        predicted = theory.predict(network, balanced, task, rate, len(losses)).losses
+        found[name] = deviation(predicted, losses, **options)
+    return found
 
 
 TABLES = {

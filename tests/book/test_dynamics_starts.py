@@ -4,7 +4,7 @@ import jax
 import numpy as np
 from numpy.testing import assert_allclose as close
 
-from mdsgdln import networks, squared_error, statistics, tasks, theory
+from mdsgdln import networks, squared_error, tasks, theory
 from mdsgdln_book import dynamics
 
 KEY = jax.random.key(0)
@@ -25,14 +25,3 @@ def test_balanced_weights_are_what_grows_of_a_draw():
         close(again[into], grown[into], atol=1e-12)
     small = theory.stand_in(network, grown, task)
     close(squared_error(*small), squared_error(network, grown, task), rtol=1e-10)
-
-
-def test_balanced_weights_learn_as_equation_seven_says():
-    task = tasks.semantic(num_items=4)
-    network, found = networks.LinearNetwork((4, 100, 7)), statistics.modes(task)
-    rate, times = 0.01, 0.01 * np.arange(4000)
-    start = theory.expected_initial_strength(100, 1e-3)
-    strengths = theory.mode_trajectory(times, found.singular_values, found.input_variances, start)
-    balanced = dynamics.balanced_weights(network, task, 1e-3)
-    predicted = theory.predict(network, balanced, task, rate, 4000).losses
-    close(predicted, theory.mode_losses(task, found, strengths), atol=0.03)

@@ -7,7 +7,7 @@ import pytest
 
 from mdsgdln import deviation, networks, tasks, training
 from mdsgdln_book.experiments import digit_routes
-from mdsgdln_book.experiments.reduced import project_targets, reduce_network
+from mdsgdln_book.experiments.reduced import reduce_network
 
 TASK = tasks.contextual(2, 4)
 SCALE, RATE, STEPS = 1e-4, 0.08, 800
@@ -48,9 +48,3 @@ def test_the_slope_of_routes_is_that_of_automatic_differentiation():
     np.testing.assert_allclose(found, value, rtol=1e-10)
     for name, expected in gradient.items():
         np.testing.assert_allclose(slope[name], expected, atol=1e-10 * jnp.abs(expected).max())
-
-
-def test_coordinates_of_targets_keep_their_inner_products():
-    targets = np.asarray(project_targets(TASK).targets)
-    assert len(targets) == np.linalg.matrix_rank(TASK.targets)
-    np.testing.assert_allclose(targets.T @ targets, TASK.targets.T @ TASK.targets, atol=1e-12)

@@ -26,13 +26,12 @@ def network_of(task, width):
     return networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
 
 
-# Programs are compiled for each shape: one width for all networks that take these tasks.
-NETWORK, XOR_NETWORK = network_of(CONTEXTS, 20), network_of(tasks.xor(1.0), 20)
+NETWORK = network_of(CONTEXTS, 20)
 WEIGHTS, STEP = NETWORK.init(KEY, 1e-3), 0.03
 
 
-def flow_of(times, weights=WEIGHTS, **options):
-    return dynamics.relu_flow(NETWORK, weights, CONTEXTS, times, **{"step": STEP} | options)
+def flow_of(times, **options):
+    return dynamics.relu_flow(NETWORK, WEIGHTS, CONTEXTS, times, step=STEP, **options)
 
 
 @pytest.fixture(scope="module")
@@ -189,27 +188,6 @@ def test_neurons_between_events_are_gated_linear_with_a_projection(watched):
             close(v, second[end, :, neuron], rtol=0, atol=1e-9)
             checked += 1
     assert checked > 5
-
-
-def test_gate_is_held_by_the_running_maximum_of_its_item_weights(watched):
-    steps, kept = len(watched.losses), 0
-    for context in range(3):
-        off = (watched.states[:, :, 4 * context : 4 * context + 4] < 1).all(axis=2)
-        for neuron in np.flatnonzero(off[-1]):
-            since = steps - np.argmin(off[::-1, neuron]) if not off[:, neuron].all() else 0
-            w = watched.observed[0][since:, neuron]
-            highest = np.maximum.accumulate(w[:, :4].max(axis=1))
-            law = -np.maximum(-w[0, 4 + context], highest)
-            close(w[:, 4 + context], law, atol=1e-8)
-            kept += len(w) > 500
-    assert kept > 3
-
-
-def test_nothing_slides_for_exclusive_or_with_a_large_margin():
-    for margin, slides in ((1.5, False), (0.0, True)):
-        weights = XOR_NETWORK.init(KEY, 1e-3)
-        flow = dynamics.relu_flow(XOR_NETWORK, weights, tasks.xor(margin), np.linspace(0, 30, 40))
-        assert (flow.states == 0).any() == slides
 
 
 def test_events_lead_from_state_to_state():

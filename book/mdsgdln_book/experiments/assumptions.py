@@ -35,9 +35,9 @@ def task_with_covariance(inputs: np.ndarray, strengths: np.ndarray = STRENGTHS) 
     return tasks.Task(samples, np.diag(strengths) @ np.linalg.solve(inputs, samples))
 
 
-def linear_network(task: tasks.Task, hidden: int = HIDDEN) -> networks.LinearNetwork:
+def linear_network(task: tasks.Task) -> networks.LinearNetwork:
     """Return the linear network with one hidden layer that fits a task."""
-    return networks.LinearNetwork((len(task.inputs), hidden, len(task.targets)))
+    return networks.LinearNetwork((len(task.inputs), HIDDEN, len(task.targets)))
 
 
 def closed_form(task, times, start=None):

@@ -36,7 +36,7 @@ def inequivalent_families(num_contexts: int) -> np.ndarray:
     return members[smallest == codes]
 
 
-def race_setting(num_items: int, num_contexts: int, num_hidden: int = 1):
+def race_setting(num_items: int, num_contexts: int, num_hidden: int):
     """Return the task and a network with a pathway for every subset of contexts."""
     task = tasks.contextual(num_contexts, num_items)
     subsets = [range(num_contexts), *context_subsets(num_contexts)]

@@ -44,8 +44,8 @@ def residual_by_mode(task, block: np.ndarray) -> np.ndarray:
     return np.stack(parts)
 
 
-@partial(jax.jit, static_argnames=("num_contexts", "without", "num_steps"))
-def follow_in_crowd(neurons, linear, task, parts, num_contexts, without, num_steps=CHUNK):
+@partial(jax.jit, static_argnames=("num_contexts", "without"))
+def follow_in_crowd(neurons, linear, task, parts, num_contexts, without):
     """Follow each neuron on the mean-field residual that all others leave.
 
     The linear part of the residual is that of a linear network, ``linear`` its weights. Of the
@@ -75,7 +75,7 @@ def follow_in_crowd(neurons, linear, task, parts, num_contexts, without, num_ste
         moved = jax.tree.map(lambda w, g: w + SUM_STEP * g, state, (of_neurons, of_linear))
         return moved, ((error + rest) ** 2).sum() / (2 * count)
 
-    (neurons, linear), losses = jax.lax.scan(step, (neurons, linear), length=num_steps)
+    (neurons, linear), losses = jax.lax.scan(step, (neurons, linear), length=CHUNK)
     return neurons, linear, losses[-1]
 
 

@@ -128,7 +128,7 @@ def unit_rows(drive: np.ndarray) -> np.ndarray:
 
 
 def shares_at_equal_speeds(
-    num_contexts: int, speed: Callable[[np.ndarray], np.ndarray], step: float = 1e-3
+    num_contexts: int, speed: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
     """Return shares of half of the residual if all item modes move at a given speed.
 
@@ -137,7 +137,7 @@ def shares_at_equal_speeds(
     each of the others. ``speed`` of the gradient of (x, y, z), in an orthonormal basis of blocks,
     is their velocity: ``np.sign`` of sign descent, ``unit_rows`` of one along singular vectors.
     """
-    C, k = num_contexts, np.arange(1, num_contexts + 1)
+    C, k, step = num_contexts, np.arange(1, num_contexts + 1), 1e-3
     blocks = np.sqrt(np.stack([np.ones(C), k, C - k], axis=1))  # norm of equal entries
     here = np.array([comb(C - 1, size - 1) for size in k])  # pathways on in a context
     both = np.array([comb(C - 2, size - 2) if size > 1 else 0 for size in k])  # and in another

@@ -10,35 +10,36 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from mdsgdln import tasks
+from mdsgdln_book.experiments.published import NUM_ITEMS
 
 
-def tree_task(num_contexts: int, num_items: int = 8) -> tasks.Task:
+def tree_task(num_contexts: int) -> tasks.Task:
     """Return trees in contexts with rotated outputs that make the item permutations explicit.
 
     The rows H of a tree span one dimension per item. (HᵀH)^{1/2} has the same second moments and
     one output per item: for a network with Gaussian weights it is the same task.
     """
-    tree = tasks.structure("tree", num_items)
+    tree = tasks.structure("tree", NUM_ITEMS)
     values, vectors = np.linalg.eigh(tree.T @ tree)
     root = vectors * np.sqrt(values) @ vectors.T
-    return tasks.contextual(num_contexts, num_items, [root] * num_contexts, root)
+    return tasks.contextual(num_contexts, NUM_ITEMS, [root] * num_contexts, root)
 
 
-def tree_symmetries(num_contexts: int, num_items: int = 8) -> list:
+def tree_symmetries(num_contexts: int) -> list:
     """Return permutations (outputs, samples) that generate the symmetry group of ``tree_task``.
 
     The halves of a branch may be swapped, in the items of every block at once, and so may contexts,
     with their blocks.
     """
-    items, blocks = np.arange(num_items), np.arange(num_contexts)
+    items, blocks = np.arange(NUM_ITEMS), np.arange(num_contexts)
     generators = []
-    for size in 2 ** np.arange(1, num_items.bit_length()):  # halves of the first branch of a size
+    for size in 2 ** np.arange(1, NUM_ITEMS.bit_length()):  # halves of the first branch of a size
         order = np.concatenate([np.roll(items[:size], size // 2), items[size:]])
-        shifts = num_items * np.arange(num_contexts + 1)[:, None]
+        shifts = NUM_ITEMS * np.arange(num_contexts + 1)[:, None]
         generators.append(((shifts + order).ravel(), (shifts[:-1] + order).ravel()))
     for order in (np.roll(blocks, 1), np.r_[1, 0, blocks[2:]]):
-        columns = (num_items * order[:, None] + items).ravel()
-        generators.append((np.r_[items, num_items + columns], columns))
+        columns = (NUM_ITEMS * order[:, None] + items).ravel()
+        generators.append((np.r_[items, NUM_ITEMS + columns], columns))
     return generators
 
 

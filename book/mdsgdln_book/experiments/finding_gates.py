@@ -9,6 +9,7 @@ import numpy as np
 
 from mdsgdln import deviation, discovery, networks, tasks, theory, training
 from mdsgdln.discovery import clusters
+from mdsgdln.gates import context_gates
 from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.experiments.published import (
     HIDDEN,
@@ -180,6 +181,21 @@ def centroid_errors(case: str, seed: int) -> dict:
     return results
 
 
+def compare_with_published_gates(case: str, seed: int) -> dict:
+    """Cluster a published recording into 3 … 8 groups; compare the gates with those of MHS §4.
+
+    ``wrong``: share of the entries that differ from the common pathway and the three that are
+    active in two contexts. ``common``: whether a gate is on for every sample.
+    """
+    recording = record_training(CASES[case]._replace(sampled=100), seed)
+    published = context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
+    found = [discovery.k_means_gates(recording.activity, number) for number in range(3, 9)]
+    return {
+        "wrong": np.array([discovery.disagreement(published, some) for some in found]),
+        "common": np.array([some.all(axis=1).any() for some in found], float),
+    }
+
+
 TABLES = {
     "finding_gates": Table(
         compare_discovery_methods, sweeps.grid(case=list(CASES), seed=range(5, 10)), repeated=(24,)
@@ -189,5 +205,10 @@ TABLES = {
         sweeps.grid(case=["tree, ring, cross", "4 contexts"], seed=range(20, 25))
         + sweeps.grid(case=["XoR, margin 2"], seed=[20]),  # cheap, the same on all processors
         repeated=(10,),
+    ),
+    "published_gates": Table(
+        compare_with_published_gates,
+        sweeps.grid(case=["3 contexts", "tree, ring, cross"], seed=range(5)),
+        repeated=(9,),
     ),
 }

@@ -97,20 +97,3 @@ def test_classes_are_as_the_formula_assumes():
     ]
     assert all(before < after for before, after in pairwise(leads))
     assert leads[0] < 0 < leads[2]  # p* = 0.45
-
-
-def test_other_tokens_speak_against_kept_labels():
-    """s_C = [B/N − (1 − p)(1 − B/N)/(K − 1)]‖Σ_x‖, measured; equal to s_W at p*."""
-    D, K, N, B = 8, 32, 8, 2
-    sequences, model = attention_race.draw_sequences(D, K, N, B, 1), attention.network(D, N, K)
-    covariance = np.linalg.norm(sequences.vectors @ sequences.vectors.T) / K
-    rate, _ = attention_race.pathway_rates(
-        model, attention_race.condense_to_moments(model, sequences.task(0.0))
-    )
-    assert rate / covariance == pytest.approx(B / N - (1 - B / N) / (K - 1), rel=0.01)
-    p, expected = (
-        attention_race.predicted_tie_probability(D, K, N, B),
-        np.sqrt(1 / D + 1 / K - 1 / (K * D)),
-    )
-    in_context = (B / N - (1 - p) * (1 - B / N) / (K - 1)) * expected
-    assert in_context == pytest.approx((1 - p) / np.sqrt(K), rel=1e-12)

@@ -60,7 +60,7 @@ def train_mixed_network(mechanism: str, strength: float, key, scale: float, num_
     rate = SUM_STEP * count * (strength if mechanism == "learning rate" else 1.0)
     residual = linear_maps.linear_residual(task).targets
 
-    def step(weights, index):
+    def loss(weights, index):
         first, second = weights
         on = (first @ inputs > 0).astype(float)
         if mechanism == "dropout":
@@ -71,26 +71,23 @@ def train_mixed_network(mechanism: str, strength: float, key, scale: float, num_
             context = (index // strength).astype(int) % NUM_CONTEXTS
             shown = NUM_CONTEXTS * jnp.repeat(jnp.arange(NUM_CONTEXTS) == context, NUM_ITEMS)
         hidden = on * (first @ inputs)
-        error = (targets - second @ hidden) * shown / count
-        first_slope = (on * (second.T @ error)) @ inputs.T
-        second_slope = error @ hidden.T
-        for slope in costs(first, second, on, hidden):
-            first_slope, second_slope = first_slope - slope[0], second_slope - slope[1]
-        return (first + rate * first_slope, second + rate * second_slope), None
+        error = targets - second @ hidden
+        return jnp.sum(error**2 * shown) / (2 * count) + cost(first, second, on, hidden)
 
-    def costs(first, second, on, hidden):
-        size = strength / count
-        if mechanism == "weight decay":
-            yield size * first, size * second
-        if mechanism == "decay with use":
-            contexts_on = on.sum(axis=1) / NUM_ITEMS
-            yield size * contexts_on[:, None] * first, size * contexts_on * second
-        if mechanism == "cost of activity":
-            yield size * hidden @ inputs.T, size * second
-        if mechanism == "mean dropout":
-            odds = strength / (1 - strength) / count
-            squares = jnp.sum(second**2, axis=0), jnp.sum(hidden**2, axis=1)
-            yield odds * squares[0][:, None] * (hidden @ inputs.T), odds * squares[1] * second
+    def cost(first, second, on, hidden):
+        into, out = jnp.sum(first**2, axis=1), jnp.sum(second**2, axis=0)
+        activity = jnp.sum(hidden**2, axis=1)
+        costs = {
+            "weight decay": into + out,
+            "decay with use": on.sum(axis=1) / NUM_ITEMS * (into + out),
+            "cost of activity": activity + out,
+            "mean dropout": activity * out / (1 - strength),
+        }
+        return strength / (2 * count) * jnp.sum(costs.get(mechanism, 0 * out))
+
+    def step(weights, index):
+        slope = jax.grad(loss)(weights, index)
+        return jax.tree.map(lambda w, g: w - rate * g, weights, slope), None
 
     def record(weights, start):
         outputs = relu.apply(list(weights), inputs)

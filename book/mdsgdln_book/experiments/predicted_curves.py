@@ -1,12 +1,12 @@
 """Predicted loss curves next to the curves of trained ReLU networks, for 42 tasks."""
 
+from functools import partial
 from itertools import combinations
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import deviation, networks, theory
+from mdsgdln import deviation, networks, tasks, theory, training
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments import first_drop
 from mdsgdln_book.experiments.reduced import orthonormal_span
@@ -67,12 +67,12 @@ def train_networks(task, width: int, scale: float, rate: float):
 
     A step of descent multiplies by 1 + ηs what a time of ln(1 + ηs)/s would: that is its time.
     """
-    state, x, y = initialise_networks(task, width, scale, SEEDS)
+    weights, small = initialise_networks(task, width, scale, SEEDS)
     tick = np.log1p(STEP) / rate
     most, found = int(LONGEST / rate / tick), np.zeros((SEEDS, 0))
     while found.shape[1] < most:
-        state, losses = train_round(state, x, y, STEP / rate)
-        found = np.concatenate([found, np.asarray(losses, float).T], axis=1)
+        losses, weights = train_round(weights, small, STEP / rate)
+        found = np.concatenate([found, np.asarray(losses)], axis=1)
         mean = found.mean(axis=0)
         learned = int(np.argmax(mean < LEARNED * mean[0]))
         if learned:
@@ -81,7 +81,7 @@ def train_networks(task, width: int, scale: float, rate: float):
 
 
 def initialise_networks(task, width: int, scale: float, seeds: int):
-    """Return initial weights, inputs and targets, written in bases of the spans of the data.
+    """Return initial weights and the task, written in bases of the spans of the data.
 
     Inputs and outputs in which the task has nothing are left out: no weight there moves, or matters
     beyond σ².
@@ -90,24 +90,16 @@ def initialise_networks(task, width: int, scale: float, seeds: int):
     network = relu_network(task, width)
     keys = jax.random.split(jax.random.key(1), seeds)
     first, second = jax.vmap(lambda key: network.init(key, scale))(keys)
-    data = left.T @ np.asarray(task.inputs), left_out.T @ np.asarray(task.targets)
-    return [first @ left, left_out.T @ second], *data  # drawn before: no basis changes the networks
+    small = tasks.Task(left.T @ task.inputs, left_out.T @ task.targets)
+    return [first @ left, left_out.T @ second], small  # drawn before: no basis changes the networks
 
 
 @jax.jit
-def train_round(weights, inputs, targets, learning_rate):
-    """Train all networks for one round; return weights and losses, (steps, networks)."""
-
-    def loss(weights):
-        first, second = weights
-        outputs = second @ jax.nn.relu(first @ inputs)
-        return jnp.sum((targets - outputs) ** 2) / (2 * inputs.shape[1])
-
-    def step(weights, _):
-        losses, slopes = jax.vmap(jax.value_and_grad(loss))(weights)
-        return jax.tree.map(lambda w, slope: w - learning_rate * slope, weights, slopes), losses
-
-    return jax.lax.scan(step, weights, None, ROUND)
+def train_round(weights, task, learning_rate):
+    """Train all networks for one round; return losses, (networks, steps), and weights."""
+    network = relu_network(task, weights[0].shape[1])
+    train = partial(training.train, network, task=task, num_steps=ROUND)
+    return jax.vmap(lambda one: train(one, learning_rate=learning_rate)[:2])(weights)
 
 
 TABLES = {

@@ -23,18 +23,19 @@ def train_and_read_gates(task, width: int) -> tuple:
 
     (networks, H, P) and (networks, H). They are trained until 1 % of their mean loss is left.
     """
-    start, *data = predicted_curves.initialise_networks(task, width, SCALE, SEEDS)
-    weights, inputs = start, data[0]
+    start, small = predicted_curves.initialise_networks(task, width, SCALE, SEEDS)
+    weights = start
     rate = first_drop.first_basin_rate(task)
     tick, initial, steps = np.log1p(predicted_curves.STEP) / rate, None, 0
     while steps + predicted_curves.ROUND <= predicted_curves.LONGEST / rate / tick:
         steps += predicted_curves.ROUND
-        weights, losses = predicted_curves.train_round(weights, *data, predicted_curves.STEP / rate)
-        mean = np.asarray(losses).mean(axis=1)
+        losses, weights = predicted_curves.train_round(weights, small, predicted_curves.STEP / rate)
+        mean = np.asarray(losses).mean(axis=0)
         initial = mean[0] if initial is None else initial
         if mean[-1] < predicted_curves.LEARNED * initial:
             break
-    return gates_and_masses(weights, inputs), gates_and_masses(start, inputs), steps
+    after, before = (gates_and_masses(some, small.inputs) for some in (weights, start))
+    return after, before, steps
 
 
 def gates_and_masses(weights, inputs) -> tuple:

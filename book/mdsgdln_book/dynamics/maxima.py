@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import ArrayLike, Bool, Float, Int
-from scipy.linalg import null_space, orth
+from scipy.linalg import null_space
 
 from mdsgdln.tasks import Task
 from mdsgdln_book.dynamics.relu_neurons import FLAT, gate_patterns
@@ -79,36 +79,24 @@ def candidates(task: Task) -> list[Candidate]:
 def list_faces(inputs: Float[np.ndarray, "N_in P"]) -> Int[np.ndarray, "F P"]:
     """Return every face of the weights of a ReLU neuron without a bias.
 
-    A row for each, an entry for each sample: 1 on, −1 off, 0 on the boundary. A face of one
-    dimension more is a face from which one takes a small step along a line in its boundary.
+    A row for each, an entry for each sample: 1 on, −1 off, 0 on the boundary.
     """
-    lengths = np.linalg.norm(inputs, axis=0)
-    unit = np.where(lengths > FLAT * lengths.max(), inputs / np.where(lengths > 0, lengths, 1), 0)
-    level = np.zeros((1, inputs.shape[1]), np.int8)
-    found = [level]
-    for _ in range(orth(unit, FLAT).shape[1]):
-        higher = []
-        for boundary in np.unique(level == 0, axis=0):
-            lower = level[((level == 0) == boundary).all(axis=1)]
-            lines = _lines(unit[:, boundary])
-            above = np.repeat(lower, len(lines), axis=0)
-            above[:, boundary] = np.tile(lines, (len(lower), 1))
-            higher.append(above)
-        level = np.unique(np.concatenate(higher), axis=0)
-        found.append(level)
-    return np.concatenate(found)
+    faces: list[tuple] = [()]
+    for number in range(1, inputs.shape[1] + 1):
+        longer = [(*face, sign) for face in faces for sign in (-1, 0, 1)]
+        faces = [face for face in longer if _has_weights(inputs[:, :number], np.array(face))]
+    return np.array(faces, np.int8)
 
 
-def _lines(vectors: Float[np.ndarray, "n k"]) -> Int[np.ndarray, "rays k"]:
-    inside = orth(vectors, FLAT).T @ vectors
-    signs = set()
-    for chosen in combinations(inside.T, len(inside) - 1):
-        line = null_space(np.reshape(chosen, (-1, len(inside))), FLAT)
-        if line.shape[1] == 1:
-            along = (line.T @ inside)[0]
-            along = np.where(np.abs(along) > FLAT, np.sign(along), 0)
-            signs |= {tuple(along), tuple(-along)}
-    return np.array(sorted(signs), np.int8)
+def _has_weights(inputs, face) -> bool:
+    """Return whether linear programming finds weights in a face."""
+    from scipy.optimize import linprog  # here, as its import takes a while
+
+    sides, boundary = (face * inputs)[:, face != 0].T, inputs[:, face == 0].T
+    margins, zeros = np.ones(len(sides)), np.zeros(len(boundary))
+    nothing = np.zeros(len(inputs))  # to minimise
+    program = linprog(nothing, -sides, -margins, boundary, zeros, bounds=(None, None))
+    return program.status == 0
 
 
 def top_space(

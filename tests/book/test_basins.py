@@ -64,7 +64,7 @@ def test_climb_is_the_steepest_direction():
 
 
 def test_maxima_beat_their_neighbours_and_the_winner_beats_random_weights():
-    task, rng = random_task(4), np.random.default_rng(0)
+    task, rng = random_task(4, num_samples=6), np.random.default_rng(0)
     best, winner = (
         dynamics.drive(task, rng.normal(size=(200_000, 3))).max(),
         dynamics.candidates(task)[0],
@@ -79,9 +79,9 @@ def test_maxima_beat_their_neighbours_and_the_winner_beats_random_weights():
 @pytest.mark.parametrize("seed", range(3))
 def test_winner_of_a_non_negative_task(seed):
     rng = np.random.default_rng(seed)
-    inputs = rng.uniform(size=(4, 7)) * (rng.uniform(size=(4, 7)) < 0.4)
-    targets = rng.uniform(size=(3, 7)) * (rng.uniform(size=(3, 7)) < 0.4)
-    correlations = targets @ inputs.T / 7
+    inputs = rng.uniform(size=(4, 6)) * (rng.uniform(size=(4, 6)) < 0.4)
+    targets = rng.uniform(size=(3, 6)) * (rng.uniform(size=(3, 6)) < 0.4)
+    correlations = targets @ inputs.T / 6
     winner = dynamics.candidates(tasks.Task(inputs, targets))[0]
     assert winner.rate == pytest.approx(np.linalg.norm(correlations, 2))
     assert (winner.input_weights > -1e-9).all()

@@ -62,7 +62,7 @@ def candidates(task: Task) -> list[Candidate]:
     """Return all faces that contain their own fastest direction, the fastest first.
 
     A local maximum whose top space has one dimension is among those with climb 0. The number of
-    faces grows fast with the number of samples: above 16 it is too large to list.
+    faces grows fast with the number of samples: with more than ten it takes minutes.
     """
     inputs, residual, found = np.asarray(task.inputs), np.asarray(task.targets), []
     for face in list_faces(inputs):

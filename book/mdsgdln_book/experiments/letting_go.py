@@ -87,9 +87,9 @@ def chance_accuracy(off: np.ndarray, mass: np.ndarray) -> float:
 
 
 def rotated_shares(off, after, weight) -> dict[str, float]:
-    """Return the weight shares whose inactive contexts, given contextual before, rotated or stayed.
+    """Return the weight shares of neurons whose inactive contexts rotate by one, or stay.
 
-    ``off`` before and ``after``, (H, C), and the weight of each neuron.
+    Inactive contexts ``off`` before and ``after`` preferences are rotated, (H, C).
     """
     return {
         name: np.average((after == np.roll(off, by, axis=1)).all(axis=1), weights=weight)

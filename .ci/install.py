@@ -17,12 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin/python"
 OLDEST, TOO_NEW = (3, 11), (3, 15)
+HELD: list[int] = []  # the lock's file: a child that outlives us keeps the others waiting
 LOCK, COPY = ROOT / "requirements.txt", VENV / "requirements.txt"  # the copy: what is installed
 
 
 def quietly(*command: str | Path) -> bool:
     """Run a command and return whether it ended well."""
-    return subprocess.run(command, cwd=ROOT, capture_output=True).returncode == 0
+    return subprocess.run(command, cwd=ROOT, capture_output=True, pass_fds=HELD).returncode == 0
 
 
 def install(*what: str) -> None:
@@ -30,7 +31,8 @@ def install(*what: str) -> None:
     uv = shutil.which("uv") or VENV / "bin/uv"
     command = ["pip", "install", "--quiet", "--python", str(PYTHON), *what]
     if not (Path(uv).exists() and quietly(uv, *command)):
-        subprocess.run([PYTHON, "-m", "pip", "install", *what], cwd=ROOT, check=True)
+        pip = PYTHON, "-m", "pip", "install"
+        subprocess.run([*pip, *what], cwd=ROOT, check=True, pass_fds=HELD)
 
 
 def install_all() -> None:
@@ -62,12 +64,18 @@ def main() -> int:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX)
+            HELD.append(file.fileno())
         except (ImportError, OSError):  # Windows, some network file systems
             pass
         try:
             install(*sys.argv[1:]) if sys.argv[1:] else install_all()
-        except subprocess.CalledProcessError as error:
-            return error.returncode
+        except (OSError, subprocess.CalledProcessError) as error:
+            why = "as said above" if isinstance(error, subprocess.CalledProcessError) else error
+            print(
+                f"Not installed, {why}. It needs a network (once) and 1.3 GB of disk; "
+                "when they are there, run the same command again, which starts afresh."
+            )
+            return 1
     return 0
 
 

@@ -2,6 +2,7 @@
 # Both start from nothing but Python 3.11 to 3.14 and make. CORES=4   by at most so many processes at once
 
 PYTHON ?= python3
+NEEDED := Python 3.11 to 3.14 is needed; one with another name: make PYTHON=python3.13
 BIN := .venv/bin
 READY := .venv/ready
 # The Python that will run. Where the one beneath .venv has gone, nothing is ready.
@@ -23,7 +24,7 @@ export TF_CPP_MIN_LOG_LEVEL = 3
 export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
 # With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
 # The lock has a jaxlib that knows these flags for Python 3.11 only; later ones stop at the first of them.
-OLD := $(shell $(RUNS) -c 'import sys; print(sys.version_info < (3, 12))')
+OLD := $(shell $(RUNS) -c 'import sys; print(sys.version_info < (3, 12))' 2> /dev/null)
 ifeq ($(OLD),True)
 export XLA_FLAGS += --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 endif
@@ -66,7 +67,8 @@ endif
 # A chapter is executed; how its reference changes is shown, and its page is built.
 check: $(READY)
 	@$(BIN)/python -m _ext.references $(CHAPTER)
-	@git --no-pager diff -- $(CHAPTER:%=tests/references/%.ipynb)
+	@git --no-pager diff -- $(CHAPTER:%=tests/references/%.ipynb) 2> /dev/null || \
+	    echo "How the reference changed is not shown: this needs Git, and a clone of yours."
 	@$(MAKE) --no-print-directory book
 
 # One figure, drawn anew, with its numbers as CSV: make figure NAME=mhs-4, or fig-xor-cells
@@ -120,6 +122,7 @@ clean:
 # All is installed anew when the lock has changed, when the last time was interrupted (the copy of the lock
 # is written at the end), or when the Python beneath has gone. Of two makes at once one waits for the other.
 $(READY): requirements.txt pyproject.toml book/pyproject.toml
+	@command -v $(PYTHON) > /dev/null || { echo "No $(PYTHON) here. $(NEEDED)"; exit 1; }
 	@$(PYTHON) .ci/install.py
 
 .venv/browser-ready: tests/pages/requirements.txt $(READY)

@@ -4,6 +4,7 @@ Themes leave things behind that a page checker finds. `repair` mends them in the
 figure its size, and changes nothing when it is run again.
 """
 
+import logging
 import re
 from pathlib import Path
 
@@ -134,9 +135,11 @@ def repair_site(app, exception) -> None:
 
 
 def settle(app, config) -> None:
-    """Leave old addresses alone where one chapter is built: they lead to pages not yet there."""
+    """Where one chapter is built, other pages may not be there yet, as old addresses and search."""
     if config.nb_execution_mode == "off":
         config.rediraffe_redirects = {}
+        quiet = logging.getLogger("sphinx.sphinx.builders.html")  # as Sphinx names it
+        quiet.addFilter(lambda record: not str(record.msg).startswith("search index couldn't"))
 
 
 def use_html_handlers(app) -> None:

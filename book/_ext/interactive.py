@@ -10,7 +10,7 @@ import re
 from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
-from mdsgdln_book.interactive import SHARED, markup, parts
+from mdsgdln_book.interactive import SHARED, figure_markup, parts
 
 RECORDED = ("gate", "gating")  # figures whose numbers need nothing of a chapter
 PLACE = re.compile(r'<div class="interactive" data-figure="([a-z_]+)">')
@@ -38,7 +38,9 @@ class InteractiveDirective(Directive):
         self.state.nested_parse(self.content, self.content_offset, content)
         if len(content) != 1:
             raise self.error(f"caption: expected one paragraph, got {len(content)}")
-        place = nodes.raw("", markup(self.arguments[0], recorded(self.arguments[0])), format="html")
+        place = nodes.raw(
+            "", figure_markup(self.arguments[0], recorded(self.arguments[0])), format="html"
+        )
         figure = nodes.figure("", place, nodes.caption("", "", *content[0].children))
         self.add_name(figure)
         return [figure]

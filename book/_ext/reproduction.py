@@ -36,12 +36,12 @@ ONE_THREAD = dict.fromkeys(("NPROC", "PJRT_NPROC", "OMP_NUM_THREADS", "OPENBLAS_
 
 def run(name: str, /, **setting) -> Mapping:
     """Run a table's experiment: a compiled one would go to processes with all that it uses."""
-    return tables.find(name).experiment(**setting)
+    return tables.find_table(name).experiment(**setting)
 
 
 def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
     """Compute what a table lacks, or all of it anew, and say what its rows took."""
-    table, path = tables.find(name), tables.file_of(name)
+    table, path = tables.find_table(name), tables.path_of(name)
     if None not in table.rows(path) and not anew:
         return
     if not table.available():
@@ -56,7 +56,7 @@ def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
 
 def expected(name: str) -> float:
     """Return how many seconds a table took when it was last filled."""
-    rows = tables.find(name).rows(tables.file_of(name))
+    rows = tables.find_table(name).rows(tables.path_of(name))
     return sum(row["seconds"] or 0 if row else math.inf for row in rows)
 
 
@@ -65,7 +65,7 @@ def fill_each(names: Sequence[str], folder: Path = RESULTS, anew: bool = False) 
 
     A process compiles once what rows share, and no core waits for another's last row.
     """
-    rows = {name: tables.find(name).rows(folder / f"{name}.jsonl") for name in names}
+    rows = {name: tables.find_table(name).rows(folder / f"{name}.jsonl") for name in names}
     names = [name for name in names if anew or None in rows[name]]
     here = os.environ | ONE_THREAD | {ELSEWHERE: str(folder)}
     jobs = CORES if len(names) == 1 else 1
@@ -90,12 +90,12 @@ def prepare(folder: Path, names: Sequence[str]) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(RESULTS / "cost.json", folder)  # timings are measured by `make bench`
     taken = []
-    for name, table in tables.every().items():
+    for name, table in tables.all_tables().items():
         path, recomputed = folder / f"{name}.jsonl", name in names and table.available()
         if path.is_symlink() or not recomputed:
             path.unlink(missing_ok=True)
         if not recomputed:
-            path.symlink_to(tables.file_of(name))
+            path.symlink_to(tables.path_of(name))
             taken.append(name)
     return taken
 
@@ -119,7 +119,7 @@ def compare(folder: Path, chapter: str) -> str:
 def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     """Recompute tables, all or these, and execute chapters on them; return what came out."""
     folder = BUILD / (code() + "-part" * bool(names))
-    names, pages = names or list(tables.every()), pages or list(chapters())
+    names, pages = names or list(tables.all_tables()), pages or list(chapters())
     taken, differ = prepare(folder, names), {}
     fill_each(names, folder)
     with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
@@ -129,7 +129,7 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
             differ |= {page: text} if text else {}
     print(*differ.values(), sep="\n")
     files = {name: folder / f"{name}.jsonl" for name in names if name not in taken}
-    rows = [row for name, path in files.items() for row in tables.find(name).rows(path)]
+    rows = [row for name, path in files.items() for row in tables.find_table(name).rows(path)]
     return {
         "tables": len(files),
         "rows": len(rows),
@@ -144,12 +144,12 @@ def main(arguments: Sequence[str]) -> int:
     """Do what the command line says; 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="python -m _ext.reproduction")
     parser.add_argument("command", choices=["fill", "all"])
-    for option, known in (("--tables", tables.every()), ("--chapters", chapters())):
+    for option, known in (("--tables", tables.all_tables()), ("--chapters", chapters())):
         parser.add_argument(option, nargs="*", default=[], metavar="NAME", choices=list(known))
     parser.add_argument("--anew", action="store_true", help="not only what is missing")
     parser.add_argument("--jobs", type=int, help="fill one table after the other in this process")
     given = parser.parse_args(arguments)
-    names = given.tables or list(tables.every())
+    names = given.tables or list(tables.all_tables())
     if given.command == "fill" and given.jobs:
         for name in names:
             fill(name, given.jobs, given.anew)

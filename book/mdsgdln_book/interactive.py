@@ -20,7 +20,7 @@ def parts(name: str) -> list[str]:
     return [path.relative_to(SCRIPTS).as_posix() for path in found]
 
 
-def markup(name: str, data=None) -> str:
+def figure_markup(name: str, data=None) -> str:
     """The place of a figure in a page, with ``data`` as JSON in it."""
     known = sorted({path.stem for path in SCRIPTS.iterdir() if parts(path.stem)} - {*SHARED})
     if name not in known:
@@ -38,4 +38,4 @@ def markup(name: str, data=None) -> str:
 
 def place(name: str, data=None) -> HTML:
     """Return the figure ``name`` with ``data``, to be the last line of a cell."""
-    return HTML(markup(name, data))
+    return HTML(figure_markup(name, data))

@@ -44,7 +44,7 @@ class Table:
 
 
 @cache
-def every() -> dict[str, Table]:
+def all_tables() -> dict[str, Table]:
     """Return all tables by name. Their modules are imported here, when JAX's precision is set."""
     found: dict[str, Table] = {}
     for module in pkgutil.iter_modules(experiments.__path__, f"{experiments.__name__}."):
@@ -52,18 +52,18 @@ def every() -> dict[str, Table]:
     return dict(sorted(found.items()))
 
 
-def find(name: str) -> Table:
+def find_table(name: str) -> Table:
     """Return a table.
 
     Raises:
         ValueError: there is none of that name.
     """
-    if name not in every():
-        raise ValueError(f"name: expected one of {list(every())}, got {name!r:.80}")
-    return every()[name]
+    if name not in all_tables():
+        raise ValueError(f"name: expected one of {list(all_tables())}, got {name!r:.80}")
+    return all_tables()[name]
 
 
-def file_of(name: str) -> Path:
+def path_of(name: str) -> Path:
     """Return the file of a table."""
     return RESULTS / f"{name}.jsonl"
 
@@ -74,11 +74,11 @@ def rows(name: str) -> list[dict]:
     Raises:
         ValueError: there is no such table, or runs are missing in it.
     """
-    table = find(name)
-    found = table.rows(file_of(name))
+    table = find_table(name)
+    found = table.rows(path_of(name))
     if missing := found.count(None):
         raise ValueError(
-            f"name: {file_of(name)} lacks {missing} of {len(table.settings)} runs; run make tables"
+            f"name: {path_of(name)} lacks {missing} of {len(table.settings)} runs; run make tables"
         )
     return found
 
@@ -89,7 +89,7 @@ def load(name: str) -> pd.DataFrame:
     Raises:
         ValueError: as ``rows``.
     """
-    runs = zip(find(name).settings, rows(name), strict=True)
+    runs = zip(find_table(name).settings, rows(name), strict=True)
     return pd.DataFrame(
         {**setting, **dict(sorted(row["results"].items())), "failed": row["failed"]}
         for setting, row in runs

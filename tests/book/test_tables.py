@@ -17,7 +17,7 @@ from mdsgdln import theory
 from mdsgdln_book import sweeps, tables
 from mdsgdln_book.tables import Table
 
-AVAILABLE = {name: table for name, table in tables.every().items() if table.available()}
+AVAILABLE = {name: table for name, table in tables.all_tables().items() if table.available()}
 # Rows of more than 2.5 CPU seconds whose code other rows run, too, or the chapter itself.
 DEAR = {
     *("assumptions_sgd", "attention_after", "context_candidates", "depth_reuse", "digit_routes"),
@@ -42,7 +42,7 @@ def stored(name, number):
 
 def row(name, number):
     """The results of a row as they come out now."""
-    setting = tables.find(name).settings[number]
+    setting = tables.find_table(name).settings[number]
     with threadpool_limits(1), warnings.catch_warnings():  # of BLAS; warnings are a table's own
         warnings.simplefilter("ignore")
         run = partial(reproduction.run, name)
@@ -70,7 +70,7 @@ def differing(old, now):
             yield f"{name}: was {old[name]}, now is {now[name]}"
 
 
-@pytest.mark.parametrize("name", tables.every())
+@pytest.mark.parametrize("name", tables.all_tables())
 def test_a_table_is_whole(name):
     assert all(row["failed"] == "" for row in rows(name))
 
@@ -84,7 +84,7 @@ def test_a_fixed_row_is_reproduced(name, number):
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [(name, n) for name, table in tables.every().items() for n in table.repeated],
+    [(name, n) for name, table in tables.all_tables().items() for n in table.repeated],
 )
 def test_a_result_one_percent_off_is_seen(name, number):
     old = stored(name, number)
@@ -101,13 +101,13 @@ def test_a_theory_off_by_one_percent_is_seen(monkeypatch):
         for attribute, value in list(vars(module).items()):
             if value is right:
                 monkeypatch.setattr(module, attribute, lambda *args: 1.01 * right(*args))
-    fixed = "assumptions_starts", *tables.find("assumptions_starts").repeated
+    fixed = "assumptions_starts", *tables.find_table("assumptions_starts").repeated
     with jax.numpy_rank_promotion("allow"):  # as for readers
         assert "closed: was" in "\n".join(differing(stored(*fixed), row(*fixed)))
 
 
 def test_the_other_width_of_floats_is_seen():
-    fixed = "xor_seeds", *tables.find("xor_seeds").repeated
+    fixed = "xor_seeds", *tables.find_table("xor_seeds").repeated
     with jax.enable_x64(False), jax.numpy_rank_promotion("allow"):
         assert list(differing(stored(*fixed), row(*fixed)))
 
@@ -128,14 +128,14 @@ def toy(monkeypatch, tmp_path):
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     monkeypatch.setattr(reproduction, "BUILD", tmp_path / "_build")
     table = Table(small, sweeps.grid(scale=[0.5, 2.0], seed=range(1, 4)))
-    monkeypatch.setitem(tables.every(), "toy", table)
+    monkeypatch.setitem(tables.all_tables(), "toy", table)
     reproduction.fill("toy", n_jobs=1)
     RUNS.clear()
     return tmp_path / "toy.jsonl"
 
 
 def changed(monkeypatch, **fields):
-    monkeypatch.setitem(tables.every(), "toy", replace(tables.find("toy"), **fields))
+    monkeypatch.setitem(tables.all_tables(), "toy", replace(tables.find_table("toy"), **fields))
 
 
 def test_only_what_is_missing_is_filled(toy):
@@ -184,7 +184,7 @@ def test_a_bad_table_is_named():
 @pytest.mark.parametrize(("number", "said"), [("1", ""), ("2", "Cell outputs differ")])
 def test_a_chapter_on_other_numbers_differs_from_its_reference(tmp_path, monkeypatch, number, said):
     """As after a change of an experiment."""
-    source = "from mdsgdln_book import tables\nprint(tables.file_of('toy').read_text())"
+    source = "from mdsgdln_book import tables\nprint(tables.path_of('toy').read_text())"
     output = nbformat.v4.new_output("stream", name="stdout", text="1\n")
     cell = nbformat.v4.new_code_cell(source, outputs=[output], execution_count=1)
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "toy.ipynb")

@@ -16,7 +16,7 @@ export JUPYTER_PREFER_ENV_PATH = 1
 unexport PYTHONDONTWRITEBYTECODE
 # What JAX compiles is kept beside what is installed, for this machine: chapters are compiled once for
 # both commands. Two processes may meet at an entry; the one that cannot read it compiles.
-export JAX_COMPILATION_CACHE_DIR = $(CURDIR)/.venv/compiled
+export JAX_COMPILATION_CACHE_DIR ?= $(CURDIR)/.venv/compiled
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 # With JAX 0.10.1 XLA says of each that the processor lacks features which no processor has.
@@ -37,6 +37,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # What has to be executed, is, all at once: book/_ext/execution.py. With CHAPTER, its page as it lies in
 # the book; other chapters are not executed. After a warning all is read again, so that it comes again.
 SPHINX := $(BIN)/sphinx-build --quiet --nitpicky --keep-going
+ifdef BOOK_REPOSITORY
+SPHINX += -D html_theme_options.use_repository_button=true -D html_theme_options.repository_url=$(BOOK_REPOSITORY)
+endif
 book: $(READY) conf.py
 	@$(BIN)/python -m _ext.execution $(CHAPTER)
 ifdef CHAPTER

@@ -1,9 +1,8 @@
-"""Sphinx extension for the API page, and links to it from code.
+"""Sphinx extension for the API page.
 
 Docstrings may write |x| for an absolute value, or describe an argument as "n.", which reST would
 misread as a substitution and as the first entry of a list. Signatures call types by the names that
-they have in the package, not by what these stand for. sphinx-codeautolink stops at the sections
-without a title that sphinx-proof makes.
+they have in the package, not by what these stand for.
 """
 
 import re
@@ -15,24 +14,6 @@ from mdsgdln import _checks, graphs
 ALIASES = {"Numbers": _checks.Numbers, "Scalar": _checks.Scalar, "Edge": graphs.Edge}
 TYPES = {stringify_annotation(alias, "smart"): name for name, alias in ALIASES.items()}
 TYPES |= {"jaxlib._jax.Array": "Array", "<factory>": "relu"}  # the activation of layers
-LITERAL = re.compile(r"(``.*?``|:math:`.*?`)")
-SYMBOL = re.compile(r"^( +)(\w\.)$")  # as Napoleon has it, below the name
-MODULE_MEMBER = re.compile(  # in a link already if "> is before it
-    r'(?<!">)<span class="n">(\w+)</span><span class="o">\.</span><span class="n">(\w+)</span>'
-)
-
-
-def escape(line: str) -> str:
-    r"""Escape bars outside literals, and a symbol that is all there is to say of an argument.
-
-    >>> escape("|a| of ``x | y``")
-    '\\|a\\| of ``x | y``'
-    >>> escape("    C.")
-    '    \\C.'
-    """
-    parts = LITERAL.split(SYMBOL.sub(r"\1\\\2", line))
-    parts[::2] = [part.replace("|", r"\|") for part in parts[::2]]
-    return "".join(parts)
 
 
 def rename(signature: str | None) -> str | None:
@@ -42,35 +23,21 @@ def rename(signature: str | None) -> str | None:
     return signature
 
 
-def link_names(html: str, names: set[str]) -> str:
-    """Let `tasks.xor` in code lead to its documentation.
-
-    >>> code = '<span class="n">tasks</span><span class="o">.</span><span class="n">xor</span>'
-    >>> "#mdsgdln.tasks.xor" in link_names(code, {"mdsgdln.tasks.xor"})
-    True
-    """
-
-    def linked(match: re.Match) -> str:
-        name = f"mdsgdln.{match[1]}.{match[2]}"
-        if name not in names:
-            return match[0]
-        return f'<a class="code-name" href="api.html#{name}">{match[0]}</a>'
-
-    return MODULE_MEMBER.sub(linked, html)
+def escape(app, what, name, obj, options, lines: list[str]) -> None:
+    """Escape bars, and a symbol that is all there is to say of an argument."""
+    for number, line in enumerate(lines):
+        line = line if "`" in line else line.replace("|", r"\|")
+        lines[number] = re.sub(r"^( +)(\w\.)$", r"\1\\\2", line)
 
 
-def process(app, what, name, obj, options, lines: list[str]) -> None:
-    """Escape every line of a docstring in place."""
-    lines[:] = map(escape, lines)
+def is_field(app, what, name, obj, skip, options) -> bool | None:
+    """Leave out the fields of a named tuple, which its class describes."""
+    return (obj.__doc__ or "").startswith("Alias for") or None
 
 
 def setup(app) -> dict:
     """Register the extension."""
-    app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-docstring", escape)
     app.connect("autodoc-process-signature", lambda *given: tuple(map(rename, given[-2:])))
-    # What Python says by itself about the fields of a named tuple, which its class describes.
-    app.connect(
-        "autodoc-skip-member",
-        lambda app, what, name, obj, *rest: (obj.__doc__ or "").startswith("Alias for") or None,
-    )
+    app.connect("autodoc-skip-member", is_field)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

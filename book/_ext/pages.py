@@ -10,8 +10,6 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
-from _ext.api import link_names
-
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SIDE = re.compile(r'\b(?:width|height)="([\d.]+)pt"')
 # Attributes that elements get; None takes one away.
@@ -20,6 +18,8 @@ REPAIRS: dict[str, dict[str, str | None]] = {
     "summary:not(:empty)": {"aria-label": None},
     # The theme: the side bar with title and contents is no place that one can jump to.
     "div.bd-sidebar-primary": {"role": "complementary", "aria-label": "Book"},
+    # Sphinx-proof and sphinx-exercise: an id that comes again and again.
+    "section[id$='-content']": {"id": None},
     # Docutils: roles that do not fit a list of references.
     ".citation, .citation-list": {"role": None},
     # The theme: a notebook is to be saved, and its text not to be shown.
@@ -29,6 +29,11 @@ REPAIRS: dict[str, dict[str, str | None]] = {
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
 # The theme: its style sheet shows all icons, and this script is ten times as large.
 LEFT_OUT = "script[src*=fontawesome]"
+# A module's member in code; in a link already if "> is before it. sphinx-codeautolink stops at the
+# sections without a title that sphinx-proof makes.
+MEMBER = re.compile(
+    r'(?<!">)<span class="n">(\w+)</span><span class="o">\.</span><span class="n">(\w+)</span>'
+)
 
 
 def repair(root: Path, names: set[str]) -> None:
@@ -66,22 +71,26 @@ def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
             node.attrs = {name: text for name, text in node.attrs.items() if text is not None}
     for script in page.select(LEFT_OUT):
         script.decompose()
-    unique_ids(page)
     table_heads(page)
     figures(page, sizes)
     gallery(page)
     return SEARCH_NAME.sub(r"\1", str(page))
 
 
-def unique_ids(page: BeautifulSoup) -> None:
-    """Number ids that come again: sphinx-proof and sphinx-exercise call all "proof-content"."""
-    seen: set[str] = set()
-    for node in page.find_all(id=True):
-        name, number = node["id"], 2
-        while node["id"] in seen:
-            node["id"] = f"{name}-{number}"
-            number += 1
-        seen.add(node["id"])
+def link_names(html: str, names: set[str]) -> str:
+    """Let `tasks.xor` in code lead to its documentation.
+
+    >>> code = '<span class="n">tasks</span><span class="o">.</span><span class="n">xor</span>'
+    >>> "#mdsgdln.tasks.xor" in link_names(code, {"mdsgdln.tasks.xor"})
+    True
+    """
+
+    def linked(found: re.Match) -> str:
+        name = f"mdsgdln.{found[1]}.{found[2]}"
+        link = f'<a class="code-name" href="api.html#{name}">{found[0]}</a>'
+        return link if name in names else found[0]
+
+    return MEMBER.sub(linked, html)
 
 
 def table_heads(page: BeautifulSoup) -> None:

@@ -70,23 +70,18 @@ def recorded_values(env) -> dict[str, list[tuple[str, dict]]]:
     return found
 
 
-def pick_value(claim: Claim, values: list[tuple[str, dict]]) -> tuple[dict | None, str | None]:
-    """The claim's value, and what is wrong with it, if something is."""
-    own = [value for doc, value in values if doc.split("/")[-1] == claim.chapter]
-    if len(own) != len(values):
-        return None, f"claim {claim.id} is recorded outside its chapter {claim.chapter!r}"
-    if not own:
-        return None, f"claim {claim.id} has no measured value" if claim.stands else None
-    return own[0], None
-
-
 def pick_values(claims: dict[str, Claim], recorded: dict) -> tuple[Values, list[str]]:
     """Each claim's value, if it has one, and what is wrong with those that should."""
     problems = [f"unknown claim {id} is recorded" for id in recorded if id not in claims]
-    values = {}
+    values: Values = dict.fromkeys(claims)
     for id, claim in claims.items():
-        values[id], problem = pick_value(claim, recorded.get(id, []))
-        problems += [problem] if problem else []
+        found = recorded.get(id, [])
+        if any(doc.rpartition("/")[2] != claim.chapter for doc, _ in found):
+            problems.append(f"claim {id} is recorded outside its chapter {claim.chapter!r}")
+        elif found:
+            values[id] = found[0][1]
+        elif claim.stands:
+            problems.append(f"claim {id} has no measured value")
     return values, problems
 
 
@@ -319,12 +314,6 @@ def written_anew(app, env) -> list[str]:
     return [app.config.root_doc, LEDGER, "book/paper_figures"]
 
 
-def add_filter(app, pagename, templatename, context, doctree) -> None:
-    """The ledger's page gets a script that filters its rows."""
-    if pagename == LEDGER:
-        app.add_js_file("ledger.js", loading_method="defer")
-
-
 def setup(app) -> dict:
     """Register the extension."""
     app.add_directive("ledger", Ledger)
@@ -335,9 +324,9 @@ def setup(app) -> dict:
     app.add_post_transform(Fill)
     app.connect("env-updated", written_anew)
     app.connect("env-check-consistency", check)
-    app.connect("html-page-context", add_filter)
     app.set_html_assets_policy("always")  # a preview may have a formula, the page none
     app.add_css_file("ledger.css")
     app.add_css_file("preview.css")
-    app.add_js_file("preview.js", loading_method="defer")
+    for script in ("ledger.js", "preview.js"):
+        app.add_js_file(script, loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,8 +18,6 @@ REPAIRS: dict[str, dict[str, str | None]] = {
     "summary:not(:empty)": {"aria-label": None},
     # The theme: the side bar with title and contents is no place that one can jump to.
     "div.bd-sidebar-primary": {"role": "complementary", "aria-label": "Book"},
-    # Sphinx-proof and sphinx-exercise: an id that comes again and again.
-    "section[id$='-content']": {"id": None},
     # Docutils: roles that do not fit a list of references.
     ".citation, .citation-list": {"role": None},
     # The theme: a notebook is to be saved, and its text not to be shown.
@@ -71,10 +69,22 @@ def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
             node.attrs = {name: text for name, text in node.attrs.items() if text is not None}
     for script in page.select(LEFT_OUT):
         script.decompose()
+    unique_ids(page)
     table_heads(page)
     figures(page, sizes)
     gallery(page)
     return SEARCH_NAME.sub(r"\1", str(page))
+
+
+def unique_ids(page: BeautifulSoup) -> None:
+    """Number ids that come again: sphinx-proof and sphinx-exercise call all "proof-content"."""
+    seen: set[str] = set()
+    for node in page.find_all(id=True):
+        name, number = node["id"], 2
+        while node["id"] in seen:
+            node["id"] = f"{name}-{number}"
+            number += 1
+        seen.add(node["id"])
 
 
 def link_names(html: str, names: set[str]) -> str:

@@ -6,6 +6,7 @@ figure its size, and changes nothing when it is run again.
 
 import logging
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from bs4 import BeautifulSoup
@@ -32,23 +33,6 @@ LEFT_OUT = "script[src*=fontawesome]"
 MEMBER = re.compile(
     r'(?<!">)<span class="n">(\w+)</span><span class="o">\.</span><span class="n">(\w+)</span>'
 )
-
-
-def repair(root: Path, names: set[str]) -> None:
-    """Mend every page of the built site written since this was last done.
-
-    In code, the names of the package lead to their documentation.
-    """
-    done = root / ".repaired"
-    since = done.stat().st_mtime_ns if done.exists() else 0
-    since *= Path(__file__).stat().st_mtime_ns < since  # newer than a page, it is mended again
-    drawn = (root / "_images").glob("*.svg")
-    sizes = {path.name: size(path.read_text(encoding="utf8")) for path in drawn}
-    for path in root.rglob("*.html"):
-        if "_static" not in path.relative_to(root).parts and path.stat().st_mtime_ns > since:
-            page = repaired_page(path.read_text(encoding="utf8"), sizes)
-            path.write_text(link_names(page, names), encoding="utf8")
-    done.touch()
 
 
 def size(svg: str) -> list[str]:
@@ -87,7 +71,7 @@ def unique_ids(page: BeautifulSoup) -> None:
         seen.add(node["id"])
 
 
-def link_names(html: str, names: set[str]) -> str:
+def link_names(html: str, names: Collection[str]) -> str:
     """Let `tasks.xor` in code lead to its documentation.
 
     >>> code = '<span class="n">tasks</span><span class="o">.</span><span class="n">xor</span>'
@@ -146,11 +130,21 @@ def gallery(page: BeautifulSoup) -> None:
         link.insert(0, page.new_tag("img", attrs={**shown, "alt": words, "loading": "lazy"}))
 
 
-def repair_site(app, exception) -> None:
-    """Mend the site that was built."""
-    if exception is None:
-        root, names = Path(app.outdir), set(app.env.get_domain("py").objects)
-        repair(root, names if (root / "book/api.html").exists() else set())
+def repair(app, exception) -> None:
+    """Mend every page of the site written since this was last done; link names in code."""
+    if exception is not None:
+        return
+    root = Path(app.outdir)
+    names = app.env.get_domain("py").objects if (root / "book/api.html").exists() else ()
+    sizes = {path.name: size(path.read_text("utf8")) for path in (root / "_images").glob("*.svg")}
+    done, own = root / ".repaired", Path(__file__).stat().st_mtime_ns
+    since = done.stat().st_mtime_ns if done.exists() else 0
+    for path in root.rglob("*.html"):
+        written = path.stat().st_mtime_ns > since or own > since
+        if written and "_static" not in path.relative_to(root).parts:
+            page = repaired_page(path.read_text("utf8"), sizes)
+            path.write_text(link_names(page, names), encoding="utf8")
+    done.touch()
 
 
 def settle(app, config) -> None:
@@ -172,5 +166,5 @@ def setup(app) -> dict:
     app.connect("config-inited", settle)
     app.connect("builder-inited", use_html_handlers)
     # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
-    app.connect("build-finished", repair_site, priority=900)
+    app.connect("build-finished", repair, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -70,10 +70,11 @@ def main() -> int:
         try:
             install(*sys.argv[1:]) if sys.argv[1:] else install_all()
         except (OSError, subprocess.CalledProcessError) as error:
-            why = "as said above" if isinstance(error, subprocess.CalledProcessError) else error
+            if isinstance(error, OSError):  # pip has said its own
+                print(error)
             print(
-                f"Not installed, {why}. It needs a network (once) and 1.3 GB of disk; "
-                "when they are there, run the same command again, which starts afresh."
+                "Not installed. It needs a network, once, and 1.3 GB of disk. "
+                "When the cause is mended, run the same command again: it starts afresh."
             )
             return 1
     return 0
@@ -81,4 +82,7 @@ def main() -> int:
 
 if __name__ == "__main__":
     os.environ.pop("VIRTUAL_ENV", None)
+    os.environ["UV_SYSTEM_CERTS"] = "true"  # trust whom pip trusts
+    if not os.access(os.path.expanduser("~"), os.W_OK):  # or uv gives up
+        os.environ["UV_NO_CACHE"] = "true"
     sys.exit(main())

@@ -32,6 +32,7 @@ endif
 export PIP_QUIET = 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
+.DELETE_ON_ERROR:  # half a conf.py, where the disk was full, would count as made
 .PHONY: book test check figure references tables reproduce bench pages pdf serve lab clean lock
 
 # What has to be executed, is, all at once: book/_ext/execution.py. With CHAPTER, its page as it lies in

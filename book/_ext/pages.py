@@ -11,6 +11,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+from _ext.execution import place
+
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SIDE = re.compile(r'\b(?:width|height)="([\d.]+)pt"')
 # Attributes that elements get; None takes one away.
@@ -155,6 +157,12 @@ def settle(app, config) -> None:
         quiet.addFilter(lambda record: not str(record.msg).startswith("search index couldn't"))
 
 
+def expect_missing(app, domain, node) -> bool | None:
+    """Where one chapter is built, other pages may refer to figures that nothing has drawn yet."""
+    page = node["refdoc"].rpartition("/")[2]
+    return (app.config.nb_execution_mode == "off" and not place(page).exists()) or None
+
+
 def use_html_handlers(app) -> None:
     """Let a page of all pages be written as these are; some extensions have other handlers."""
     app.registry.translation_handlers.pop("singlehtml", None)
@@ -164,6 +172,7 @@ def use_html_handlers(app) -> None:
 def setup(app) -> dict:
     """Register the extension."""
     app.connect("config-inited", settle)
+    app.connect("warn-missing-reference", expect_missing)
     app.connect("builder-inited", use_html_handlers)
     # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
     app.connect("build-finished", repair, priority=900)

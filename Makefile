@@ -14,6 +14,9 @@ SITE := _build/html
 export JUPYTER_PREFER_ENV_PATH = 1
 # uv leaves modules to be compiled when first imported. Unless that is kept, each kernel imports for 5 seconds, not 2.
 unexport PYTHONDONTWRITEBYTECODE
+# Settings of the reader's own change no figure and no chapter, and HOME need not be writable.
+export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
+export IPYTHONDIR = $(CURDIR)/.venv/ipython
 # What JAX compiles is kept beside what is installed, for this machine: chapters are compiled once for
 # both commands. Two processes may meet at an entry; the one that cannot read it compiles.
 export JAX_COMPILATION_CACHE_DIR ?= $(CURDIR)/.venv/compiled

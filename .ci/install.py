@@ -47,6 +47,7 @@ def install_all() -> None:
         install("--require-hashes", "--no-deps", "-r", "requirements.txt")
         shutil.copy(LOCK, COPY)
     install("--no-deps", "--no-build-isolation", "--editable", ".", "--editable", "book")
+    quietly(PYTHON, "-c", "import matplotlib.font_manager")  # lists fonts, and may say so
     (VENV / "ready").touch()
 
 

@@ -30,7 +30,7 @@ from mdsgdln.tasks import Task
 from mdsgdln.theory import predict
 from mdsgdln.training import Run, train
 
-__version__ = "2.0.0"
+__version__ = "3.0.0"
 
 __all__ = [
     "GatedNetwork",

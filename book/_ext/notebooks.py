@@ -17,12 +17,11 @@ import jupytext
 from nbformat import NotebookNode, v4
 
 import mdsgdln
-import mdsgdln_book
 from _ext.execution import chapters
 from mdsgdln_book.places import BOOK, ROOT, git
 
 REPOSITORY = os.environ.get("BOOK_REPOSITORY", "").rstrip("/")
-WHEELS = [f"{p.__name__}-{p.__version__}-py3-none-any.whl" for p in (mdsgdln, mdsgdln_book)]
+WHEELS = [f"{name}-{mdsgdln.__version__}-py3-none-any.whl" for name in ("mdsgdln", "mdsgdln_book")]
 INSTALL = """\
 # Where the book's packages are missing, this installs them, as they were when this was written.
 # A file ./….whl lies next to this notebook on the book's site; save it in the same folder.

@@ -2,7 +2,7 @@
 
 Docstrings may write |x| for an absolute value, or describe an argument as "n.", which reST would
 misread as a substitution and as the first entry of a list. Signatures call types by the names that
-they have in the package, not by what these stand for.
+they have in the package, not by their definitions.
 """
 
 import re

@@ -10,7 +10,7 @@ EACH = 2**31  # bytes for a process, such as a chapter's kernel
 
 
 def cores() -> int:
-    """Return what `CORES` says, or one a core as far as memory allows."""
+    """Return the number that `CORES` gives, or one per core as far as memory allows."""
     if given := os.environ.get("CORES"):
         return int(given)
     return max(1, min(joblib.cpu_count(), memory() // EACH))

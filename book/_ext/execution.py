@@ -133,7 +133,7 @@ def execute(path: Path, **options) -> NotebookNode:
 
 
 def executed(path: Path) -> NotebookNode:
-    """A chapter with its outputs: those that are kept, or those of a run, which is kept."""
+    """Return a chapter with its outputs: the kept ones, or new ones, which are then kept."""
     kept = get_cache(place(path.stem))
     notebook = read(path)
     if is_kept(kept, notebook):
@@ -165,7 +165,7 @@ def keep_cells(path: Path, cells: Sequence[tuple[str, list, float]]) -> None:
 
 
 def execute_missing(paths: Sequence[Path]) -> list[str]:
-    """Execute chapters of which nothing is kept; return what went wrong."""
+    """Execute chapters of which nothing is kept; return the errors."""
     kept = {path: get_cache(place(path.stem)) for path in paths}
     missing = [path for path in paths if not is_kept(kept[path], read(path))]
     wrong, begun = [], monotonic()
@@ -210,7 +210,7 @@ def find_outdated(app, env, added, changed, removed) -> list[str]:
 
 
 def setup(app) -> dict:
-    """Register the extension; claims of what is executed are decided strictly."""
+    """Register the extension; an executed chapter decides its claims strictly."""
     os.environ[STRICT] = "yes"
     app.connect("env-get-outdated", find_outdated)
     app.connect("source-read", choose_cache)

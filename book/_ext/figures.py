@@ -1,4 +1,4 @@
-"""One figure drawn anew, with its numbers: `make figure NAME=mhs-4`, or `NAME=fig-xor-cells`.
+"""One figure, drawn again with its numbers: `make figure NAME=mhs-4`, or `NAME=fig-xor-cells`.
 
 A figure of the papers has a short name and is drawn alone. Any other figure has the name that its
 chapter gives it, and that chapter is executed. `_build/figures` then has the figure and, as CSV,
@@ -8,7 +8,7 @@ the numbers that it plots. A row is a point. Its columns are the panel, what is 
 - `line`, and `points` (their colour is the value);
 - `bar`, from the value to y at the place x; `horizontal bar`, from the value to x at the place y;
 - `vertical line` at x, `horizontal line` at y;
-- `segment`, a row an end, as of error bars; `area`, the corners of what is filled;
+- `segment`, a row an end, as of error bars; `area`, the corners of a filled area;
 - `image`, the value of each cell at its centre.
 
 Arrows, boxes, texts, level lines and fields of lines are left out.
@@ -125,7 +125,7 @@ def rows(figure) -> pd.DataFrame:
 
 
 def title(panel) -> str:
-    """What is written over a panel, or beside it."""
+    """Return the text above a panel, or next to it."""
     titles = [panel.get_title(loc) for loc in ("left", "center", "right")]
     return " ".join(filter(None, titles)) or panel.get_ylabel()
 

@@ -4,7 +4,7 @@ The sentence that {claim}`xor-half-loss-time` follows has been tested. The mark 
 claim holds, a cross where the paper's statement fails in its own setting, and a tilde where only
 our bound was missed or our setting may differ. It leads to the claim's row of the ledger; the
 preview of links (`preview.js`) shows statement, bound, value and verdict. {measured} and a claim's
-id is what its chapter recorded, {null} what it recorded beside it for a claim with a null, and
+id is what its chapter recorded, {null} the value of its null, and
 {decided} the claim's id with its verdict, as tables have it.
 
 `{ledger}` lists each claim of claims.yml; `{ref}` finds its row as `claim-<id>`. `{counts}` counts
@@ -208,14 +208,15 @@ def count(claims: dict[str, Claim], values: Values) -> tuple[list[list[str]], st
     table = [["verdict", *owners, "all"], *rows, ["all", *total]]
     standing = [claim for claim in claims.values() if claim.stands]
     quoted = [c.source[:3] for c in standing if c.about == "paper" and c.quote]
-    beside = [v for c in standing if (v := values[c.id]) and c.rival]
+    with_rival = [v for c in standing if (v := values[c.id]) and c.rival]
     return [list(map(str, row)) for row in table], (
         f"Of the claims about the papers that stand, {quoted.count('MHS')} quote MHS, "
         f"{quoted.count('NRR')} the slides of NRR, and {sum(c.paraphrase for c in standing)} "
         "paraphrase figures of those. The value was known when the bound was written: "
-        f"{sum(claim.seen for claim in standing)}. A rival stands beside the value: {len(beside)}; "
+        f"{sum(claim.seen for claim in standing)}. "
+        f"A rival stands next to the value: {len(with_rival)}; "
         "within the bound, so that the claim does not decide against it: "
-        f"{sum(value['rival_holds'] for value in beside)}."
+        f"{sum(value['rival_holds'] for value in with_rival)}."
     )
 
 

@@ -90,7 +90,7 @@ def link_names(html: str, names: Collection[str]) -> str:
 
 
 def table_heads(page: BeautifulSoup) -> None:
-    """Put the names of a data frame's index into its first row, and that of its columns above it.
+    """Put the names of a data frame's index into its first row; its columns' names go above it.
 
     Pandas gives the index a row of its own, whose other headers are empty.
     """

@@ -86,7 +86,7 @@ def drift(book: Path = BOOK, folder: Path = REFERENCES) -> list[str]:
 
 
 def write(sources: Sequence[Path]) -> list[str]:
-    """Write the references of chapters, executed where they are not yet; return what went wrong."""
+    """Write the references of chapters, executed where they are not yet; return the errors."""
     failed = execute_missing(sources)
     for source in [] if failed else sources:
         regenerate(source)

@@ -40,7 +40,7 @@ def run(name: str, /, **setting) -> Mapping:
 
 
 def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
-    """Compute what a table lacks, or all of it anew, and say what its rows took."""
+    """Compute what a table lacks, or all of it again, and print the time of its rows."""
     table, path = tables.find_table(name), tables.path_of(name)
     if None not in table.rows(path) and not anew:
         return
@@ -108,7 +108,7 @@ def compared(folder: Path, chapter: str) -> Path:
 
 
 def compare(chapter: str, same: Path) -> str:
-    """Execute a chapter on the tables of a folder; return what differs from its reference."""
+    """Execute a chapter on the tables of a folder; return how it differs from its reference."""
     if not same.exists():
         command = [
             sys.executable,
@@ -128,7 +128,7 @@ def compare(chapter: str, same: Path) -> str:
 
 
 def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
-    """Recompute tables, all or these, and execute chapters on them; return what came out."""
+    """Recompute tables, all or these, and execute chapters on them; return a summary."""
     folder = BUILD / (code() + "-part" * bool(names))
     names, pages = names or list(tables.all_tables()), pages or list(chapters())
     taken, differ = prepare(folder, names), {}

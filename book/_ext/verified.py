@@ -27,12 +27,15 @@ ALL = bool(os.environ.get("ALL"))
 SHARED = "requirements.txt pyproject.toml mdsgdln tests/conftest.py tests/bad_input.py".split()
 NEEDED = {"tests/package": [*SHARED, "tests/package", "tests/jobs"]}
 NEEDED["tests/book"] = [
-    *(*SHARED, "tests/book", "Makefile", ".ci", ".github", "benchmarks"),
-    *("book/pyproject.toml", "book/mdsgdln_book", "book/_ext", "book/_static", "book/api.md"),
+    *(*SHARED, "tests/book", "tests/pages", "tests/turned", "Makefile", ".ci", ".github"),
+    *("benchmarks", "requirements.in", "book/pyproject.toml", "book/mdsgdln_book", "book/_ext"),
+    *("book/_static", "book/api.md"),
 ]
 # Tests that read chapters, claims or references, and take no time: they always run.
 READING = [
-    *(f"{name}.py" for name in "chapters claims neuron notation pictures prose release".split()),
+    *(f"{name}.py" for name in "chapters claims hyperparameters neuron notation".split()),
+    *(f"{name}.py" for name in "pictures prose release".split()),
+    "distributions.py::test_imports_run_one_way",
     "references.py::test_references_are_up_to_date",
     "figures.py::test_the_page_draws_each_no_other_and_lists_all",
 ]
@@ -48,7 +51,9 @@ def stamp(name: str) -> str:
     """Return the hash of a folder of tests, or of a reference, with all that it depends on."""
     if name in NEEDED:
         found = [path for place in NEEDED[name] for path in files(ROOT / place)]
-        parts = [part for path in found for part in (path.name, path.read_bytes())]
+        parts = [
+            part for path in found for part in (str(path.relative_to(ROOT)), path.read_bytes())
+        ]
     else:
         parts = [key(name), (REFERENCES / f"{name}.ipynb").read_bytes()]
     return short_hash(sys.version, *parts)

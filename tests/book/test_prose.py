@@ -1,4 +1,4 @@
-"""Prose avoids the turns that CONTRIBUTING lists: in pages, and in the strings of both packages."""
+"""Prose avoids the turns that CONTRIBUTING lists: in pages, claims and the strings of modules."""
 
 import ast
 import re
@@ -9,14 +9,16 @@ from mdsgdln_book.places import BOOK, PACKAGE, ROOT
 
 GUIDE = ROOT / "CONTRIBUTING.md"
 PAGES = [ROOT / "README.md", GUIDE, ROOT / "MAINTAINING.md", *sorted(BOOK.glob("*.md"))]
-MODULES = [path for code in (ROOT / "mdsgdln", PACKAGE) for path in sorted(code.rglob("*.py"))]
+PAGES += [BOOK / "claims.yml"]
+CODE = ROOT / "mdsgdln", PACKAGE, BOOK / "_ext"
+MODULES = [path for code in CODE for path in sorted(code.rglob("*.py"))]
 # Of a code cell the head remains, which has the caption.
 CELL = re.compile(r"^(`{3,})\{code-cell\}.*\n(?:---\n((?:.*\n)*?)---\n)?(?:.*\n)*?\1$", re.M)
 # Blocks of code and formulas; formulas, code and roles in a line; comments, options, addresses;
-# words of the papers, which are between “ and ”.
+# words of the papers, which are between “ and ”, or in a claim's quote.
 NOT_PROSE = re.compile(
     r"^(`{3,})(?:\w+|\{math\}.*)\n(?:.*\n)*?\1$|\$\$[^$]*\$\$|\$[^$]+\$"
-    r"|(?:\{[\w:-]+\})?(?<!`)`[^`]+`(?!`)|^%.*$|^:[\w-]+:.*$|\]\([^)]*\)|“[^”]*”",
+    r"|(?:\{[\w:-]+\})?(?<!`)`[^`]+`(?!`)|^%.*$|^:[\w-]+:.*$|^  quote:.*$|\]\([^)]*\)|“[^”]*”",
     re.M,
 )
 

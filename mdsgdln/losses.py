@@ -61,7 +61,7 @@ def check_targets(loss: Loss, task: Task) -> None:
 def deviation(
     losses: Numbers, reference: Numbers, learned: float | None = 0.01
 ) -> float | Float[Array, ""]:
-    """Return the relative error of a loss curve, Σ_t |𝓛 − 𝓛_ref| / Σ_t 𝓛_ref.
+    """Return the relative error of a loss curve over all times, Σ_t |𝓛 − 𝓛_ref| / Σ_t 𝓛_ref.
 
     Warns if the reference has hardly fallen, as all flat curves agree. Inside a compiled function
     this is not checked.
@@ -69,7 +69,7 @@ def deviation(
     Args:
         losses: 𝓛, shape (T,).
         reference: 𝓛_ref at the same times, shape (T,).
-        learned: share of its start below which the reference should fall; None for no check.
+        learned: warn unless the reference falls below this share of its start; None for no warning.
     """
     losses = checks.finite_array("losses", losses, 1, "(T,)")
     reference = checks.finite_array("reference", reference, 1, "(T,)")

@@ -1,8 +1,8 @@
 """Sphinx extension: figures with controls, drawn in the page by book/_static/interactive.
 
 `{interactive} name` makes the place of a numbered figure; the figures of `RECORDED` get their
-numbers from `figure_data`. Only pages that have such a figure load its script. `{laboratory}` and words
-with an address, ``try it <task=xor>``, lead to the laboratory with that task.
+numbers from `figure_data`. Only pages that have such a figure load its script. `{laboratory}` and
+words with an address, ``try it <task=xor>``, lead to the laboratory with that task.
 """
 
 import re

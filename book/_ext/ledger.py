@@ -85,7 +85,7 @@ def pick_values(claims: dict[str, Claim], recorded: dict) -> tuple[Values, list[
     return values, problems
 
 
-def kind_of(claim: Claim, value: dict | None) -> str:
+def status_of(claim: Claim, value: dict | None) -> str:
     """One of VERDICTS or of OTHER_KINDS."""
     if not claim.stands:
         return "retired" if claim.retired else "superseded"
@@ -201,7 +201,7 @@ class Counts(SphinxDirective):
 def count(claims: dict[str, Claim], values: Values) -> tuple[list[list[str]], str]:
     """How many claims, by whose they are and by verdict; and what else a referee counts."""
     owners, kinds = CHOICES["about"], (*VERDICTS, *OTHER_KINDS)
-    counts = Counter((claim.about, kind_of(claim, values[id])) for id, claim in claims.items())
+    counts = Counter((claim.about, status_of(claim, values[id])) for id, claim in claims.items())
     rows = [[kind, *(counts[owner, kind] for owner in owners)] for kind in kinds]
     rows = [[*row, sum(row[1:])] for row in rows if any(row[1:])]
     total = [sum(column) for column in list(zip(*rows, strict=True))[1:]]
@@ -232,10 +232,10 @@ def table_node(rows: list[list[str]]) -> nodes.table:
     return nodes.table("", group, classes=["colwidths-auto"])
 
 
-def printed(value: float) -> str:
+def format_value(value: float) -> str:
     """The value as a sentence has it.
 
-    >>> printed(0.034), printed(2.8e-5), printed(3e7)
+    >>> format_value(0.034), format_value(2.8e-5), format_value(3e7)
     ('0.034', '2.8 × 10⁻⁵', '3 × 10⁷')
     """
     number, _, power = f"{value:g}".partition("e")
@@ -245,11 +245,11 @@ def printed(value: float) -> str:
 def text_of(role: str, claim: Claim, value: dict | None) -> str:
     """What a role shows as text."""
     if role == "kind":
-        return kind_of(claim, value)
+        return status_of(claim, value)
     if value is None:
         return {"verdict": "missing", "recorded": "–"}.get(role, OPEN)
     if role == "measured":
-        return printed(value["value"])
+        return format_value(value["value"])
     if role == "null":
         return NULL.search(value["text"])[1]
     return value["verdict" if role == "verdict" else "text"]
@@ -269,7 +269,7 @@ class Fill(SphinxPostTransform):
         values, _ = pick_values(claims, recorded_values(self.env))
         for row in self.document.findall(lambda node: isinstance(node, nodes.row)):
             if (id := row.attributes.pop("claim", None)) in claims:
-                kind = kind_of(claims[id], values[id])
+                kind = status_of(claims[id], values[id])
                 row["classes"].append(CLASSES.get(kind, kind))
         for place in places:
             if place["role"] == "counts":
@@ -295,7 +295,7 @@ class Fill(SphinxPostTransform):
 
     def mark(self, claim: Claim, value: dict | None) -> str:
         """The symbol, which leads to the claim's row, and the lines of its preview."""
-        symbol = SYMBOLS[kind_of(claim, value)]
+        symbol = SYMBOLS[status_of(claim, value)]
         lines = [claim.statement, f"{claim.source}; {claim.about}", f"bound: {claim.bound.text}"]
         if value is not None:
             lines += [f"measured: {value['text']}", value["verdict"]]
@@ -307,7 +307,7 @@ class Fill(SphinxPostTransform):
 
     def link(self, claim: Claim, value: dict | None) -> str:
         """The id, which leads to the claim's row, and the verdict without its reason."""
-        return f'<a href="{self.row_of(claim)}">{claim.id}</a>: {kind_of(claim, value)}'
+        return f'<a href="{self.row_of(claim)}">{claim.id}</a>: {status_of(claim, value)}'
 
 
 def written_anew(app, env) -> list[str]:

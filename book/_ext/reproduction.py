@@ -60,7 +60,7 @@ def expected(name: str) -> float:
     return sum(row["seconds"] or 0 if row else math.inf for row in rows)
 
 
-def fill_each(names: Sequence[str], folder: Path = RESULTS, anew: bool = False) -> None:
+def fill_in_processes(names: Sequence[str], folder: Path = RESULTS, anew: bool = False) -> None:
     """Fill what tables lack, the longest first, each by a process, as many as there are cores.
 
     A process compiles once what rows share, and no core waits for another's last row.
@@ -132,7 +132,7 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     folder = BUILD / (code() + "-part" * bool(names))
     names, pages = names or list(tables.all_tables()), pages or list(chapters())
     taken, differ = prepare(folder, names), {}
-    fill_each(names, folder)
+    fill_in_processes(names, folder)
     same = [compared(folder, page) for page in pages]  # Python 3.11 parses in one thread alone
     with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
         for page, text in zip(pages, pool.map(compare, pages, same), strict=True):
@@ -167,7 +167,7 @@ def main(arguments: Sequence[str]) -> int:
             fill(name, given.jobs, given.anew)
         return 0
     if given.command == "fill":
-        fill_each(names, anew=given.anew)
+        fill_in_processes(names, anew=given.anew)
         return 0
     found = reproduce(given.tables, given.chapters)
     print(json.dumps(found, indent=1))

@@ -37,7 +37,7 @@ class Patterns(NamedTuple):
 def k_means_gates(
     activity: Numbers, num_clusters: int, weights: Numbers | None = None, seed: int = 0
 ) -> Int[np.ndarray, "K P"]:
-    """Return the gates of a given number of clusters of k-means (MHS App. B, Algorithm 1).
+    """Cluster neurons' active samples by k-means; return rounded centroids (MHS Algorithm 1).
 
     Centroids are rounded at ½; empty gates are dropped and equal ones merged, so that there may be
     fewer gates than clusters, and none if no centroid has an entry above ½. They are in decreasing

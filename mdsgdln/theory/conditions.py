@@ -8,7 +8,6 @@ weight s²/(2d).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -93,14 +92,17 @@ def applicability(
     gated.check(None, task)
     check_two_layer(gated)
     scales = checks.scales(scale, gated.graph.edges, or_zero=False)
-    return Applicability(tuple(_rows(_pathways(gated, task, scales), task)))
+    pathways = _pathways(gated, task, scales)
+    return Applicability(
+        (*_rows_of_prediction(pathways, task), *_rows_of_closed_forms(pathways, task))
+    )
 
 
 def conditions_of_prediction(
     network: GatedNetwork, task: Task, scales: Sequence[Scalar]
 ) -> list[Condition]:
-    """Return the assumptions of a prediction from σ alone, one per edge, of a two-layer network."""
-    return list(islice(_rows(_pathways(network, task, scales), task), 2))
+    """Return what a prediction from σ assumes: small outputs at time 0, and a typical random seed."""
+    return list(_rows_of_prediction(_pathways(network, task, scales), task))
 
 
 class _Pathway(NamedTuple):
@@ -124,8 +126,7 @@ def _pathways(network: GatedNetwork, task: Task, scales: Sequence[Scalar]) -> li
     return found
 
 
-def _rows(pathways: list[_Pathway], task: Task) -> Iterator[Condition]:
-    """Yield one row after the other: linear programs for the last one take a while."""
+def _rows_of_prediction(pathways: list[_Pathway], task: Task) -> Iterator[Condition]:
     added = sum(path.power for path in pathways)
     yield Condition(
         "outputs at time 0, their share of the loss",
@@ -142,6 +143,9 @@ def _rows(pathways: list[_Pathway], task: Task) -> Iterator[Condition]:
         "the time at which a mode is learned depends on the seed: use the initial weights in place "
         "of σ, or more neurons",
     )
+
+
+def _rows_of_closed_forms(pathways: list[_Pathway], task: Task) -> Iterator[Condition]:
     yield Condition(
         "neurons to spare, beyond one a mode",
         min(path.num_hidden - len(path.modes.singular_values) for path in pathways),

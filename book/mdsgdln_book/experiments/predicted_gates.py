@@ -34,11 +34,11 @@ def train_and_read_gates(task, width: int) -> tuple:
         initial = mean[0] if initial is None else initial
         if mean[-1] < predicted_curves.LEARNED * initial:
             break
-    after, before = (gates_and_masses(some, small.inputs) for some in (weights, start))
+    after, before = (active_samples_and_weights(some, small.inputs) for some in (weights, start))
     return after, before, steps
 
 
-def gates_and_masses(weights, inputs) -> tuple:
+def active_samples_and_weights(weights, inputs) -> tuple:
     """Return each neuron's active samples and squared weight."""
     first, second = map(np.asarray, weights)
     on = np.array([gate_patterns(w, inputs) == 1 for w in first])
@@ -92,7 +92,7 @@ def compare_gates(task: str) -> dict:
     end = training.train(
         *small, few, predicted_curves.STEP / first_drop.first_basin_rate(data), steps
     ).weights
-    (gates,), (held,) = gates_and_masses(
+    (gates,), (held,) = active_samples_and_weights(
         [layer[None] for layer in map(np.asarray, end)], few.inputs
     )
     pairs = [(strongest_gates(on[i], weight[i]), j) for i, j in permutations(range(SEEDS), 2)]

@@ -1,7 +1,7 @@
 """Seconds and bytes of a run as each size grows alone, and what it takes to compile it.
 
 The contextual ReLU network of MHS §4 (700 hidden neurons, three contexts of eight items, 200
-steps), and the exclusive-or network (128 hidden neurons, 4000 steps) for the number of runs.
+steps), and the XOR network (128 hidden neurons, 4000 steps) for the number of runs.
 """
 
 import time
@@ -40,7 +40,7 @@ def make_experiment(hidden=700, contexts=3, items=8, steps=200, observed=None):
 
 
 def make_xor(steps=4000):
-    """Return one run of the exclusive-or network as a function of its seed."""
+    """Return one run of the XOR network as a function of its seed."""
     task, network = tasks.xor(0), networks.ReLUNetwork((3, 128, 1))
 
     def experiment(seed):
@@ -84,5 +84,5 @@ def measure():
         for size in sizes
     ]
     table += [row("runs", runs, make_experiment(), runs, batch=None) for runs in (1, 16, 64)]
-    table += [row("exclusive or, runs", runs, make_xor(), runs, runs) for runs in (16, 64, 256)]
+    table += [row("XOR, runs", runs, make_xor(), runs, runs) for runs in (16, 64, 256)]
     return table

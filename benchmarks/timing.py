@@ -8,6 +8,7 @@ from importlib import metadata
 
 import jax
 
+import mdsgdln
 from mdsgdln_book.places import git
 
 ROUNDS = 5
@@ -33,9 +34,10 @@ def device():
 
 def made_by():
     """Return the commit and the libraries that were measured."""
-    libraries = ("mdsgdln", "jax", "jaxlib", "numpy", "scipy", "optax", "scikit-learn")
+    libraries = ("jax", "jaxlib", "numpy", "scipy", "optax", "scikit-learn")
     return {
         "commit": git("rev-parse", "HEAD"),
-        "libraries": {name: metadata.version(name) for name in libraries},
+        "libraries": {"mdsgdln": mdsgdln.__version__}
+        | {name: metadata.version(name) for name in libraries},
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -101,7 +101,7 @@ def applicability(
 def conditions_of_prediction(
     network: GatedNetwork, task: Task, scales: Sequence[Scalar]
 ) -> list[Condition]:
-    """Return what a prediction from σ assumes: small outputs at time 0 and a typical seed."""
+    """Return two conditions of a prediction from σ: small outputs at time 0, a typical seed."""
     return list(_rows_of_prediction(_pathways(network, task, scales), task))
 
 

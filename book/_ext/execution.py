@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 
 from jupyter_cache import get_cache
@@ -39,6 +40,7 @@ from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT
 KEPT = ROOT / "_build/.jupyter_cache"
 HEADER = re.compile(r"---\n(?:(?!---).*\n)*kernelspec:")  # of a page that is a notebook
 TIMEOUT = 600  # seconds a cell may take
+PARSING = Lock()  # Python 3.11 can fail where two threads parse at once
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef  # what has a docstring
 # Where a kernel is reached without encryption, it complains.
 ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})
@@ -55,7 +57,9 @@ def content(path: Path) -> bytes:
         if token.type == tokenize.COMMENT:
             row, column = token.start
             lines[row - 1] = lines[row - 1][:column]
-    for node in ast.walk(ast.parse(text)):
+    with PARSING:
+        tree = ast.parse(text)
+    for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
             first, last = node.body[0].lineno - 1, node.body[0].end_lineno
             lines[first:last] = [""] * (last - first)

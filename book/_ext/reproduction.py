@@ -100,25 +100,14 @@ def prepare(folder: Path, names: Sequence[str]) -> list[str]:
     return taken
 
 
-def compared(folder: Path, chapter: str) -> Path:
-    """Return the file that says of a chapter, as all is now: equal to its reference."""
+def compare(folder: Path, chapter: str) -> str:
+    """Execute a chapter on the tables of a folder; return how it differs from its reference."""
     reference = REFERENCES / f"{chapter}.ipynb"
     files = [*PACKAGE.rglob("*.py"), *folder.glob("*.json*"), *BOOK.glob("*.yml"), reference]
-    return folder / "same" / f"{chapter}-{fingerprint(tuple(sorted(files)))}"
-
-
-def compare(chapter: str, same: Path) -> str:
-    """Execute a chapter on the tables of a folder; return how it differs from its reference."""
+    same = folder / "same" / f"{chapter}-{fingerprint(tuple(sorted(files)))}"
     if not same.exists():
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            *NBVAL,
-            str(REFERENCES / f"{chapter}.ipynb"),
-        ]
-        options = {"env": os.environ | {ELSEWHERE: str(same.parents[1])}, "cwd": ROOT, "text": True}
+        command = [sys.executable, "-m", "pytest", "-q", *NBVAL, str(reference)]
+        options = {"env": os.environ | {ELSEWHERE: str(folder)}, "cwd": ROOT, "text": True}
         done = subprocess.run(command, capture_output=True, **options)
         if done.returncode:
             return done.stdout + done.stderr
@@ -133,9 +122,8 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     names, pages = names or list(tables.all_tables()), pages or list(chapters())
     taken, differ = prepare(folder, names), {}
     fill_in_processes(names, folder)
-    same = [compared(folder, page) for page in pages]  # Python 3.11 parses in one thread alone
     with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
-        for page, text in zip(pages, pool.map(compare, pages, same), strict=True):
+        for page, text in zip(pages, pool.map(partial(compare, folder), pages), strict=True):
             bar.write(f"{page}: {'differs' if text else 'the same'}", file=sys.stdout)
             bar.update()
             differ |= {page: text} if text else {}

@@ -315,6 +315,12 @@ def written_anew(app, env) -> list[str]:
     return [app.config.root_doc, LEDGER, "book/paper_figures"]
 
 
+def add_filter(app, pagename, templatename, context, doctree) -> None:
+    """Give the ledger's page alone the script that filters its rows."""
+    if pagename == LEDGER:
+        app.add_js_file("ledger.js", loading_method="defer")
+
+
 def setup(app) -> dict:
     """Register the extension."""
     app.add_directive("ledger", Ledger)
@@ -325,9 +331,9 @@ def setup(app) -> dict:
     app.add_post_transform(Fill)
     app.connect("env-updated", written_anew)
     app.connect("env-check-consistency", check)
+    app.connect("html-page-context", add_filter)
     app.set_html_assets_policy("always")  # a preview may have a formula, the page none
     app.add_css_file("ledger.css")
     app.add_css_file("preview.css")
-    for script in ("ledger.js", "preview.js"):
-        app.add_js_file(script, loading_method="defer")
+    app.add_js_file("preview.js", loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,15 +16,11 @@ import numpy as np
 from mdsgdln import Network, networks, theory, training
 from mdsgdln.tasks import Task
 from mdsgdln_book import linear_maps, sweeps
+from mdsgdln_book.experiments.reduced import keep_weights
 from mdsgdln_book.tables import Table
 
 HEADS, SCALE = 8, 1e-3  # of attention and neurons of the table; σ of all weights
 SEQUENCES, STEPS, EVERY = 2048, 480, 8  # of a run; steps between two losses that are kept
-
-
-def keep_weights(weights):
-    """Return all weights, to be recorded during training."""
-    return weights
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ from mdsgdln_book.experiments.attention import (
     Attention,
     block_a_weights,
     cubic_features,
-    keep_weights,
     network,
 )
+from mdsgdln_book.experiments.reduced import keep_weights
 from mdsgdln_book.tables import Table
 
 STEPS, EVERY = 120, 2  # to the time at which the faster one is half learned; between two records

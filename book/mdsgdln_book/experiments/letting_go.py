@@ -14,7 +14,7 @@ from mdsgdln_book.tables import Table
 SUM_STEP, CHUNK = 0.004, 250  # learning rate of the summed loss; steps between two looks
 LEFT = (0.05, 0.01)  # of the loss when one looks at the neurons
 RULES = ("no item", "fewer than half", "at most half")  # active, where a neuron counts as off
-FORECASTS = ("preference", "context weights", "output weights", "items on", "another neuron")
+FORECASTS = ("preference", "context weights", "output weights", "active items", "another neuron")
 
 
 def train_to_levels(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
@@ -48,7 +48,8 @@ def inactive_contexts_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
 def inactive_contexts(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the contexts in which each neuron is mostly inactive, (H, C), and neurons' weights."""
     share = active_share_per_context(weights, task, num_contexts)
-    return share <= 0.5, np.asarray(discovery.importance(*weights))
+    off = inactive_contexts_by_rule(share)["at most half"]
+    return off, np.asarray(discovery.importance(*weights))
 
 
 def shares_by_rule(weights, task, num_contexts: int) -> list[np.ndarray]:

@@ -9,6 +9,7 @@ import optax
 import mdsgdln as md
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments import letting_go
+from mdsgdln_book.experiments.reduced import keep_weights
 from mdsgdln_book.tables import Table
 
 NUM_ITEMS, NUM_ROWS = 8, 15
@@ -31,7 +32,6 @@ RULES = {
 
 
 LOSSES = {"squared": md.squared_error, "logistic": md.logistic}
-keep_weights = jax.jit(lambda weights: weights)  # what is recorded of a run
 
 
 def binary_structure(structure: str, seed: int) -> np.ndarray:

@@ -12,17 +12,13 @@ from mdsgdln import deviation, discovery, networks, tasks, training
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.neurons_mechanisms import share_by_context_count
 from mdsgdln_book.experiments.pictures import QuestionData, agreement, load_data
+from mdsgdln_book.experiments.reduced import keep_weights
 from mdsgdln_book.tables import Table
 
 HIDDEN, SCALE = 100, 1e-4
 RATE, STEPS, SEEN = 1.0, 1500, 50  # weights are kept every SEEN steps
 LEAST_STEPS, MOST_MOMENTUM = 30, 0.97
 RARE, MUCH = 0.05, 0.25  # shares of pictures
-
-
-def keep_weights(weights):
-    """Return the weights, to be recorded during training."""
-    return weights
 
 
 def momentum(step):

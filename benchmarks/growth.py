@@ -7,6 +7,7 @@ steps), and the XOR network (128 hidden neurons, 4000 steps) for the number of r
 import time
 
 import jax
+import numpy as np
 from timing import interleaved
 
 from mdsgdln import networks, tasks, training
@@ -56,6 +57,12 @@ def swept(experiment, runs):
     return lambda: sweeps.sweep(experiment, settings, progress=False)
 
 
+def at_once(experiment, runs):
+    """Return a function that runs all seeds as one program."""
+    together, seeds = jax.jit(jax.vmap(experiment)), np.arange(runs)
+    return lambda: jax.device_get(together(seeds))
+
+
 def compiled(experiment):
     """Return the seconds that compilation takes, and the bytes that one run then needs."""
     start = time.perf_counter()
@@ -68,10 +75,10 @@ def compiled(experiment):
 
 
 def row(what, size, experiment, runs, batch):
-    """Return seconds a run, in turn and ``batch`` at once, with what compilation gives."""
+    """Return seconds a run, in turn and perhaps all at once, with what compilation gives."""
     ways = {"turn": swept(experiment, runs)}
     if batch:
-        ways["batch"] = lambda: sweeps.over_seeds(experiment, range(runs), batch)
+        ways["batch"] = at_once(experiment, runs)
     best = {"batch": None} | {name: t / runs for name, t in interleaved(**ways).items()}
     return {"what": what, "size": size} | best | compiled(experiment)
 
@@ -79,10 +86,10 @@ def row(what, size, experiment, runs, batch):
 def measure():
     """Return a row for each size."""
     table = [
-        row(what, size, make_experiment(**{what: size}), runs=16, batch=16)
+        row(what, size, make_experiment(**{what: size}), runs=16, batch=True)
         for what, sizes in SIZES.items()
         for size in sizes
     ]
-    table += [row("runs", runs, make_experiment(), runs, batch=None) for runs in (1, 16, 64)]
-    table += [row("XOR, runs", runs, make_xor(), runs, runs) for runs in (16, 64, 256)]
+    table += [row("runs", runs, make_experiment(), runs, batch=False) for runs in (1, 16, 64)]
+    table += [row("XOR, runs", runs, make_xor(), runs, batch=True) for runs in (16, 64, 256)]
     return table

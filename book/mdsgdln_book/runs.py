@@ -1,4 +1,4 @@
-"""Settings of an experiment, one run of it, and where runs are done: here, in processes, afar."""
+"""Settings of an experiment, one run of it, and where runs are done: here or in processes."""
 
 import json
 import math
@@ -6,7 +6,6 @@ import os
 import time
 import traceback
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -14,7 +13,6 @@ import cloudpickle
 import jax
 import joblib
 import numpy as np
-from joblib.parallel import LokyBackend, get_active_backend
 
 from mdsgdln.training import DivergenceError
 
@@ -51,22 +49,16 @@ def setting_key(setting: Setting) -> str:
 
 def run_outcomes(experiment: Experiment, settings: Sequence[Setting], n_jobs: int) -> Generator:
     """Return each run's line or exception, in the order in which they finish."""
-    backend, configured = get_active_backend()
-    number = configured if n_jobs == 1 else n_jobs
-    here = isinstance(backend, LokyBackend)  # joblib's own processes, also its default
-    if here and joblib.effective_n_jobs(number) == 1:
+    if joblib.effective_n_jobs(n_jobs) == 1:
         return (run_once(experiment, setting) for setting in settings)
     # A device is one of this process; another has its own of that platform.
     values = {name: getattr(v, "platform", v) for name, v in jax.config.values.items()}
-    processes: Any = nullcontext()
-    if here:
-        # Never those of an earlier sweep, which may have loaded what has changed since.
-        starting = {"initializer": _begin, "initargs": (values, time.time_ns())}
-        processes = joblib.parallel_config("loky", inner_max_num_threads=1, **starting)
-    with processes:
-        parallel = joblib.Parallel(number, return_as="generator_unordered")
+    # Never processes of an earlier sweep, which may have loaded what has changed since.
+    starting = {"initializer": _begin, "initargs": (values, time.time_ns())}
+    with joblib.parallel_config("loky", inner_max_num_threads=1, **starting):
+        parallel = joblib.Parallel(n_jobs, return_as="generator_unordered")
     pickled = cloudpickle.dumps(experiment)
-    return parallel(joblib.delayed(_run_there)(pickled, one, values) for one in settings)
+    return parallel(joblib.delayed(_run_there)(pickled, setting) for setting in settings)
 
 
 def _begin(values: Mapping[str, Any], sweep: int) -> None:
@@ -77,24 +69,16 @@ def _begin(values: Mapping[str, Any], sweep: int) -> None:
             jax.config.update(name, value)
 
 
-def _run_there(pickled: bytes, setting: Setting, values: Mapping[str, Any]) -> str | Exception:
-    """Return the line of a run in a worker, or what it raised; the caller's values hold for it.
-
-    They do before the experiment is unpickled, since modules that it needs may make arrays.
-    """
-    with ExitStack() as stack:
-        for name, value in values.items():
-            context = getattr(jax, name.removeprefix("jax_"), None)
-            if context is not None and jax.config.values.get(name, value) != value:
-                stack.enter_context(context(value))
-        try:
-            return run_once(_unpickled(pickled), setting)
-        except Exception as error:
-            error.add_note(traceback.format_exc())
-            return error
+def _run_there(pickled: bytes, setting: Setting) -> str | Exception:
+    """Return the line of a run in a process, or what it raised."""
+    try:
+        return run_once(_unpickled(pickled), setting)
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        return error
 
 
-# The experiment is the same object for all runs of a worker, so that it is compiled once.
+# The experiment is the same object for all runs of a process, so that it is compiled once.
 _unpickled = lru_cache(maxsize=8)(cloudpickle.loads)
 
 

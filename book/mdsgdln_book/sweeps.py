@@ -12,31 +12,21 @@ import itertools
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 import pandas as pd
-from jax.sharding import AxisType, NamedSharding, PartitionSpec
-from jaxtyping import Array
 from tqdm import tqdm
 
 from mdsgdln import __version__
-from mdsgdln_book.runs import (
-    Experiment,
-    Setting,
-    check_settings,
-    run_once,
-    run_outcomes,
-    setting_key,
-)
+from mdsgdln_book.runs import Experiment, Setting, check_settings, run_outcomes, setting_key
 
-__all__ = ["grid", "load", "over_seeds", "read", "sweep"]
+__all__ = ["grid", "load", "read", "sweep"]
 __dir__ = __all__.copy  # what completion shows
 
 FilePath = str | os.PathLike
@@ -67,9 +57,9 @@ def sweep(
 ) -> pd.DataFrame:
     """Run an experiment for every setting and return a table, one row a run, in the given order.
 
-    With ``n_jobs`` above one, runs go to new processes of one thread each; inside of
-    ``joblib.parallel_config("dask")`` to the workers of the Dask cluster. JAX's configuration goes
-    along. In a Slurm array, task i of n takes ``settings[i::n]`` and a file of its own.
+    With ``n_jobs`` above one, runs go to new processes of one thread each, with the caller's
+    configuration of JAX. In a Slurm array, task i of n takes ``settings[i::n]`` and a file of its
+    own.
 
     Args:
         experiment: takes a setting's values by name and returns {name: number or array}; any
@@ -135,40 +125,6 @@ def read(path: FilePath) -> list[dict]:
                 f"{line!r:.80}"
             ) from error
     return rows
-
-
-def over_seeds(experiment: Experiment, seeds: Iterable[int], at_once: int = 64) -> pd.DataFrame:
-    """Run an experiment for many seeds at once, and return the table of ``grid(seed=seeds)``.
-
-    Args:
-        experiment: takes ``seed`` and returns {name: Array}; it is compiled and vectorised over
-            the seed, so it is built of JAX functions.
-        seeds: the runs, spread over all devices.
-        at_once: runs in a program, rounded up to a multiple of the devices; bounds the memory.
-    """
-    if at_once < 1:
-        raise ValueError(f"at_once: expected at least one run, got {at_once}")
-    settings = check_settings([{"seed": seed} for seed in seeds], "seeds")
-    devices = jax.devices()
-    size = -(-at_once // len(devices)) * len(devices)
-    # Not explicit: broadcasts in an experiment need not say over which devices they go.
-    mesh = jax.make_mesh((len(devices),), ("seeds",), axis_types=(AxisType.Auto,))
-    sharding = NamedSharding(mesh, PartitionSpec("seeds"))
-    rows = []
-    for first in range(0, len(settings), size):
-        chunk = settings[first : first + size]
-        # One shape, so that it is compiled once.
-        numbers = np.resize([setting["seed"] for setting in chunk], size)
-        results = jax.device_get(_vectorised(experiment, jax.device_put(numbers, sharding)))
-        for index, setting in enumerate(chunk):
-            pick = {name: value[index] for name, value in results.items()}
-            rows.append(_parsed(run_once(lambda seed, pick=pick: pick, setting)))
-    return _frame(rows)
-
-
-@partial(jax.jit, static_argnums=0)
-def _vectorised(experiment: Experiment, seeds: Array) -> Mapping[str, Array]:
-    return jax.vmap(lambda seed: experiment(seed=seed))(seeds)
 
 
 def _by_setting(rows: Iterable[dict]) -> dict[str, dict]:

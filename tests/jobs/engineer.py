@@ -1,9 +1,7 @@
-"""An engineer: a sweep over seeds and scales on a cluster, here of two processes, as a figure."""
+"""An engineer: a sweep over seeds and scales in two processes, as a figure."""
 
 import jax
-import joblib
 import numpy as np
-from dask.distributed import Client, LocalCluster
 
 import mdsgdln as md
 from mdsgdln_book import plots, sweeps
@@ -17,9 +15,7 @@ def experiment(seed: int, scale: float) -> dict[str, float]:
 
 if __name__ == "__main__":
     settings = sweeps.grid(seed=range(3), scale=[1e-2, 1e-3, 1e-4])
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        with Client(cluster), joblib.parallel_config("dask"):
-            table = sweeps.sweep(experiment, settings, n_jobs=2, progress=False)
+    table = sweeps.sweep(experiment, settings, n_jobs=2, progress=False)
     times = table.pivot(index="seed", columns="scale", values="time")
     figure, (axes,) = plots.panels(1)
     axes.semilogx(times.columns, times.to_numpy().T, "o-")

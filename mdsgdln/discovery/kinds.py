@@ -125,7 +125,8 @@ def find(
     For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
     weights, the ``importance`` of its neurons.
 
-    The result depends neither on the order of the neurons nor on external random numbers.
+    The same activity gives the same result; if neurons come in another order, the gates and their
+    shares are the same, and ``sure`` and ``halves``, which are from resamples, nearly so.
 
     Args:
         activity: shape (neurons, P), binary or real, on where above zero; stack several recordings.

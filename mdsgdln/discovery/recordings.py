@@ -174,6 +174,10 @@ def _table(trials: Any, labels: Any) -> tuple[Float[np.ndarray, "neurons trials"
             unknown = [column for column in columns if column not in trials.columns]
             checks.require(not unknown, "labels", "columns of the trials", unknown)
             labels, trials = trials[columns], trials.drop(columns=columns)
+        elif hasattr(labels, "iloc"):
+            own = labels.columns if labels.ndim == 2 else [labels.name]
+            both = [name for name in own if isinstance(name, str) and name in trials.columns]
+            checks.require(not both, "labels", "columns of the trials by their names", both)
         names, trials = list(trials.columns), trials.to_numpy().T
     try:
         array = _real(trials)

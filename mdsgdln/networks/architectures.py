@@ -130,6 +130,17 @@ def routing_network(
         checks.require(fits, "task", f"{num_domains} domains", task)
         sizes |= {f"{kind} {i}": number // num_domains for i in range(num_domains)}
     trained = trained_routes(num_domains, num_trained)
+    repeats = task.num_samples // num_domains
+    if not checks.is_traced(task):
+        seen, asked = (  # whether a domain has entries other than 0 in the samples of another
+            np.asarray(data).reshape(num_domains, -1, num_domains, repeats).any(axis=(1, 3))
+            for data in (task.inputs, task.targets)
+        )
+        fits = (
+            not (seen & ~np.eye(num_domains, dtype=bool)).any() and not (asked & ~trained.T).any()
+        )
+        expected = f"domains of one size and {num_trained} trained outputs, as of tasks.routing"
+        checks.require(fits, "task", expected, task)
     sharing = num_domains if num_sharing is None else num_sharing
     sharing = checks.positive_integer("num_sharing", sharing)
     divides = num_domains % sharing == 0
@@ -143,7 +154,6 @@ def routing_network(
         edges += [(f"input {a * sharing + i}", layers[0]) for i in members]
         edges += zip(layers[:-1], layers[1:], strict=True)
         edges += [(layers[-1], f"output {b * sharing + j}") for j in members]
-    repeats = task.num_samples // num_domains
     gates: dict[Hashable, np.ndarray] = {
         f"output {j}": np.repeat(trained[:, j], repeats) for j in range(num_domains)
     }

@@ -79,8 +79,7 @@ class GatedNetwork(Network, static=False):
     def check(self, weights: Mapping[Edge, Numbers] | None, task: Task) -> None:
         """Raise ``ValueError`` unless weights (if not None), rows and gates fit the task."""
         checks.instance("task", task, Task)
-        self._check_rows("inputs", len(task.inputs), self.graph.input_nodes)
-        self._check_rows("targets", len(task.targets), self.graph.output_nodes)
+        self._check_rows(task)
         for gate in jax.tree.leaves(self):
             number = gate.shape[-1]
             fits = number == task.num_samples
@@ -94,11 +93,19 @@ class GatedNetwork(Network, static=False):
         for edge, shape in self.graph.shapes.items():
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
 
-    def _check_rows(self, name: str, num_rows: int, nodes: tuple[Node, ...]) -> None:
-        number = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
+    def _check_rows(self, task: Task) -> None:
+        """Rows of inputs may be left unread if rows are given; targets are written once each."""
+        read, written = (
+            [row for node in nodes for row in self.graph.node_rows[node]]
+            for nodes in (self.graph.input_nodes, self.graph.output_nodes)
+        )
+        number, nodes = 1 + max(read), self.graph.input_nodes
         stacked = not any(node in dict(self.graph.rows) for node in nodes)
-        fits = num_rows == number or (num_rows > number and not stacked)
-        checks.require(fits, name, f"{number} rows for {list(nodes)}", num_rows)
+        fits = len(task.inputs) == number or (len(task.inputs) > number and not stacked)
+        checks.require(fits, "inputs", f"{number} rows for {list(nodes)}", len(task.inputs))
+        once = sorted(written) == list(range(len(task.targets)))
+        expected = f"{len(written)} rows for {list(self.graph.output_nodes)}, each written once"
+        checks.require(once, "targets", expected, len(task.targets))
 
     def path_gate(self, path: Path, num_samples: int) -> Float[Array, " P"]:
         """Return g_p, the product of the node and edge gates along ``path``, one per sample."""

@@ -85,7 +85,7 @@ def shared_race(
     small, weights, reduced = _decoupled(network, task, starts)
     if learning_rate > 0:
         steps = np.rint(np.asarray(times) / learning_rate).astype(int)
-        multiples = np.allclose(np.asarray(times) / learning_rate, steps, atol=1e-3)
+        multiples = np.allclose(np.asarray(times) / learning_rate, steps, rtol=1e-6, atol=1e-3)
         expected = f"multiples of learning_rate={learning_rate!r}"
         checks.require(multiples, "times", expected, times)
         run = train(small, weights, reduced, learning_rate, int(steps[-1]) + 1, observe=_diagonals)

@@ -16,7 +16,7 @@ from jaxtyping import Array, PyTree
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
-from mdsgdln.losses import Loss, check_targets, squared_error
+from mdsgdln.losses import Loss, check_targets, cross_entropy, logistic, squared_error
 from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network
 from mdsgdln.tasks import Task
 from mdsgdln.theory.conditions import conditions_of_prediction
@@ -99,13 +99,14 @@ def stand_in(
         num_neurons: N, the largest number of neurons that represent a layer; at least four.
         key: JAX random key of these neurons.
         optimiser: an optimiser instance, gradient descent by default.
-        loss: as for ``train``. Only for ``squared_error`` are targets written in a basis of their
-            span.
+        loss: as for ``train``, of outputs and targets alone. Only for ``squared_error`` are targets
+            written in a basis of their span.
 
     Raises:
         ValueError: a rule that allows no stand-in (for gated networks one that treats each weight
             separately, as Adam does; for layers one that mixes neurons), a network of another kind,
-            a pathway with fewer neurons than modes, weights beyond the tested range, or no key.
+            a pathway with fewer neurons than modes, weights beyond the tested range, no key, or a
+            loss that reads more than outputs and targets.
     """
     checks.instance("network", network, GatedNetwork | Layered)
     checks.function("loss", loss)
@@ -121,7 +122,10 @@ def stand_in(
     if given:
         network.check(weights, task)
     linear = isinstance(network, LinearNetwork) and (reducible or given)
-    if linear or isinstance(network, GatedNetwork):
+    reduced = linear or isinstance(network, GatedNetwork)
+    if reduced or not given:
+        _check_loss(loss, network, task)
+    if reduced:
         expected = (
             "a rule that commutes with rotations, unlike Adam, such as gradient descent with "
             "momentum or decay; for others train the network itself"
@@ -151,6 +155,30 @@ def stand_in(
             return represent_two_layers(network, scales, task, num_neurons, key)
         how = {"can_rotate": reducible, "reduce_outputs": reduce_outputs}
         return represent_layer(network, scales, task, num_neurons, key, **how)
+
+
+class _Outputs(Network):
+    """The network whose weights are its outputs."""
+
+    def apply(self, weights, inputs):
+        return weights
+
+
+def _check_loss(loss: Loss, network: Any, task: Task) -> None:
+    """Refuse losses that read weights, as a penalty does, or inputs: a stand-in has others."""
+    if loss in (squared_error, cross_entropy, logistic) or checks.is_traced(network, task):
+        return
+    weights = network.init(jax.random.key(0), 0.1)
+    network.check(weights, task)
+    outputs = network.apply(weights, task.inputs)
+    other = Task(task.inputs + 1, task.targets, task.labels)
+    try:
+        alone = loss(_Outputs(), outputs, other)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        alone = np.nan
+    expected = "a function of outputs and targets alone; decay is a part of the optimiser"
+    same = np.allclose(alone, loss(network, weights, task), rtol=1e-5)
+    checks.require(same, "loss", expected, loss)
 
 
 def _reduced(

@@ -15,6 +15,7 @@ from mdsgdln.tasks import Task
 from mdsgdln.training import DivergenceError
 
 LARGEST = 100.0  # logarithm of a strength
+TOLERANCE = 1e-11  # of integration
 
 
 class Race(NamedTuple):
@@ -141,7 +142,6 @@ def integrate(
     velocity: Callable[[np.ndarray], np.ndarray],
     start: Float[np.ndarray, " n"],
     times: Float[ArrayLike, " T"],
-    tolerance: float = 1e-11,
 ) -> Float[Array, "T n"]:
     """Return the solution of ẏ = velocity(y), y(0) = start, at increasing times of at least 0."""
     distinct, index = np.unique(np.asarray(times, float), return_inverse=True)
@@ -153,8 +153,8 @@ def integrate(
         start,
         method="DOP853",
         t_eval=distinct,
-        rtol=tolerance,
-        atol=tolerance,
+        rtol=TOLERANCE,
+        atol=TOLERANCE,
     )
     if not solved.success or not np.isfinite(solved.y).all():
         raise DivergenceError(

@@ -31,6 +31,7 @@ CONTEXTS = tasks.contextual(3, 4)
 TREE = tasks.semantic("tree", 2)
 UNEVEN = [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]  # Σ over items: 2, 2, 1
 ROUTING = tasks.routing(2)
+UNEQUAL = tasks.routing(2, input_maps=[np.eye(4)[:3], np.eye(5)[:, :4]])
 SHIFTED = tasks.contextual(2, 4, ["tree", np.eye(4)[[0, 2, 1, 3]]])
 LINEAR, RELU = networks.LinearNetwork((3, 2, 1)), networks.ReLUNetwork((3, 2, 1))
 TWO_LAYERS = networks.ReLUNetwork((3, 2, 2, 1))
@@ -277,6 +278,8 @@ CASES = [
     bad("networks.contextual_pathways", subset_size=4),
     bad("networks.routing_network", task=TASK),
     bad("networks.routing_network", num_sharing=3),
+    bad("networks.routing_network", "1 trained outputs", num_trained=1),
+    bad("networks.routing_network", "domains of one size", task=UNEQUAL),
     bad("networks.from_weights", r"weights\[1\]: .* from 2 neurons.*torch", weights=[W1, W2.T]),
     bad("networks.from_weights", r"biases\[1\]: .* as a bias does", biases=[B1, np.ones(4)]),
     bad("networks.from_weights", r"check\[1\]", check=(np.ones((1, 3)), np.ones((1, 2)))),
@@ -312,6 +315,7 @@ CASES = [
     bad("theory.shared_race", starts=np.ones(3)),
     bad("theory.shared_race", task=SHIFTED, network=SHIFTED_PATHS, starts=0.1),
     bad("theory.shared_race", "times: expected multiples", times=[0.0, 0.25], learning_rate=0.1),
+    bad("theory.shared_race", "times: expected multiples", times=[6000.05], learning_rate=0.1),
     bad("gates.is_realisable", pattern=[[0.5, 1.0]]),
     bad("gates.are_realisable", gates=[[1, 2, 0]]),
     bad("discovery.find", activity=-ALIKE),

@@ -169,6 +169,9 @@ def test_activity_is_the_mean_over_trials_whatever_holds_them():
         assert recording.neurons == tuple(range(60) if trials is counts else frame.columns)
     with pytest.raises(ValueError, match="labels: .*itme"):
         discovery.activity_by_condition(both, ["context", "itme"])
+    for given in (both["context"], columns):  # which would count as neurons
+        with pytest.raises(ValueError, match="labels: expected columns .* by their names"):
+            discovery.activity_by_condition(both.drop(columns="item"), given)
     one_column = discovery.activity_by_condition(counts, columns[["item"]])
     assert one_column.conditions == tuple(range(8))
 

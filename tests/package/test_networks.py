@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from bad_input import refused
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import networks, tasks, training
@@ -114,6 +115,10 @@ def test_rows_place_inputs_and_outputs():
     for wrong in ({"h": [0]}, {"a": [0]}, {"a": [1, 1]}, {"a": slice(0, None)}):
         with pytest.raises(ValueError, match="rows"):
             GatedNetwork(sizes, edges, rows=wrong)
+    for wrong, number in (({}, 4), ({"z": [1]}, 3), ({"z": [3]}, 4)):
+        task = Task(inputs, rng.normal(size=(number, 5)))
+        with refused("targets: .* each written once"):
+            GatedNetwork(sizes, edges, rows=wrong).check(weights, task)
 
 
 def test_a_linear_network_is_a_gated_one_without_gates():

@@ -180,6 +180,31 @@ def test_several_outputs_and_nothing_to_learn():
         close(md.predict(network, 1e-3, nothing, 0.02, 10).losses, 0, atol=1e-6)
 
 
+def penalised(network, weights, task):
+    """The squared error and a penalty on weights."""
+    size = sum(jnp.sum(weight**2) for weight in jax.tree.leaves(weights))
+    return md.squared_error(network, weights, task) + 0.02 * size
+
+
+def doubled(network, weights, task):
+    """Twice the squared error."""
+    return 2 * md.squared_error(network, weights, task)
+
+
+def test_a_loss_is_of_outputs_and_targets_alone():
+    network, weights, task = random_case(1)
+    losses, predicted = both_losses(network, weights, task, rate=0.02, loss=doubled)
+    close(predicted, losses, rtol=0, atol=1e-12)
+    for start in (weights, 1e-3):
+        with refused("loss: expected a function of outputs and targets alone"):
+            md.predict(network, start, task, 0.1, 2, loss=penalised)
+    relu = md.ReLUNetwork((4, 100, 3))
+    with refused("loss"):
+        md.predict(relu, 1e-3, task, 0.1, 2, loss=penalised, key=KEY)
+    with refused("loss"):  # it asks the network for more than outputs
+        theory.stand_in(relu, 1e-3, task, key=KEY, loss=lambda n, w, t: n.activations(w, t.inputs))
+
+
 def test_what_depends_on_the_draw_is_refused():
     task = tasks.contextual(2, 4)
     with refused("network: expected a neuron per mode, .*depends on the seed"):
@@ -196,6 +221,8 @@ def test_properties_of_rules_are_found():
     assert rotating == {name: name not in TREATS_ENTRIES for name in RULES}
     assert copying == {name: name != "clipped" for name in RULES}
     assert not rules.preserves_copies(muon)
+    waiting = optax.MultiSteps(optax.adam(0.01), 4).gradient_transformation()
+    assert not rules.can_be_reduced(waiting) and not rules.preserves_copies(waiting)
 
 
 # Designed neurons ---------------------------------------------------------------------------------

@@ -122,10 +122,8 @@ def stand_in(
     if given:
         network.check(weights, task)
     linear = isinstance(network, LinearNetwork) and (reducible or given)
-    reduced = linear or isinstance(network, GatedNetwork)
-    if reduced or not given:
+    if linear or isinstance(network, GatedNetwork):
         _check_loss(loss, network, task)
-    if reduced:
         expected = (
             "a rule that commutes with rotations, unlike Adam, such as gradient descent with "
             "momentum or decay; for others train the network itself"
@@ -135,6 +133,7 @@ def stand_in(
         return _reduced(gated, scale, task, given, reduce_outputs)
     if given:
         return network, weights, task
+    _check_loss(loss, network, task)
     num_hidden = len(network.sizes) - 2
     checks.require(num_hidden in (1, 2), "network", "one or two hidden layers", num_hidden)
     checks.of_shape("inputs", task.inputs, (network.sizes[0], task.num_samples))

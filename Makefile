@@ -5,9 +5,10 @@ PYTHON ?= python3
 NEEDED := Python 3.11 to 3.14 is needed; one with another name: make PYTHON=python3.13
 BIN := .venv/bin
 READY := .venv/ready
-# The Python that will run. Where the one beneath .venv has gone, nothing is ready.
-RUNS := $(shell $(BIN)/python -c '' 2> /dev/null && echo $(BIN)/python || \
-    { rm -f $(READY) .venv/requirements.txt && echo $(PYTHON); })
+# The Python that will run. Where the one beneath .venv has gone, or another is named, nothing is ready.
+NAMED := $(if $(filter file,$(origin PYTHON)),$(BIN)/python,$(PYTHON))
+RUNS := $(shell $(BIN)/python -c '' 2> /dev/null && [ "$$($(BIN)/python -V)" = "$$($(NAMED) -V 2>&1)" ] && \
+    echo $(BIN)/python || { rm -f $(READY) .venv/requirements.txt && echo $(PYTHON); })
 LOCK := _build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 SITE := _build/html
@@ -64,9 +65,9 @@ ifndef CHAPTER
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln tests/jobs
-	$(BIN)/pytest -q -n auto --dist=loadgroup $$($(BIN)/python -m _ext.verified tests)
+	$(BIN)/pytest -q -n auto --dist=loadgroup $$($(BIN)/python -m _ext.verified tests $$PPID)
 	@stale=$$($(BIN)/python -m _ext.verified references) && { [ -z "$$stale" ] || $(NBVAL) $$stale; }
-	@$(BIN)/python -m _ext.verified record
+	@$(BIN)/python -m _ext.verified record $$PPID
 else
 	$(NBVAL) $(CHAPTER:%=tests/references/%.ipynb)
 endif

@@ -40,13 +40,13 @@ def make_experiment(hidden=700, contexts=3, items=8, steps=200, observed=None):
     return experiment
 
 
-def make_xor(steps=4000):
+def make_xor():
     """Return one run of the XOR network as a function of its seed."""
     task, network = tasks.xor(0), networks.ReLUNetwork((3, 128, 1))
 
     def experiment(seed):
         weights = network.init(jax.random.key(seed), 2e-4)
-        return {"loss": training.train(network, weights, task, 0.01, steps).losses[-1]}
+        return {"loss": training.train(network, weights, task, 0.01, 4000).losses[-1]}
 
     return experiment
 

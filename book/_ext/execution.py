@@ -16,6 +16,7 @@ import hashlib
 import io
 import os
 import re
+import shutil
 import sys
 import tokenize
 from collections.abc import Sequence
@@ -38,6 +39,7 @@ from mdsgdln_book.claims import read_claims
 from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT
 
 KEPT = ROOT / "_build/.jupyter_cache"
+MOST_KEPT = 8  # versions of a chapter
 HEADER = re.compile(r"---\n(?:(?!---).*\n)*kernelspec:")  # of a page that is a notebook
 TIMEOUT = 600  # seconds a cell may take
 PARSING = Lock()  # Python 3.11 can fail where two threads parse at once
@@ -74,8 +76,12 @@ def short_hash(*parts: bytes | str) -> str:
 
 @cache
 def fingerprint(paths: tuple[Path, ...]) -> str:
-    """A short name of what files hold."""
-    return short_hash(*map(content, paths))
+    """A short name of what files are called and hold, and of the version of Python."""
+    parts: list[bytes | str] = [f"{sys.version_info[:2]}"]
+    for path in paths:
+        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
+        parts += [str(name), content(path)]
+    return short_hash(*parts)
 
 
 @cache
@@ -152,6 +158,9 @@ def keep(path: Path, notebook: NotebookNode, seconds: float) -> None:
     """Keep an executed chapter for the pages."""
     bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds})
     get_cache(place(path.stem)).cache_notebook_bundle(bundle, overwrite=True)
+    versions = sorted((KEPT / path.stem).iterdir(), key=lambda version: version.stat().st_mtime)
+    for old in versions[:-MOST_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def keep_cells(path: Path, cells: Sequence[tuple[str, list, float]]) -> None:

@@ -120,6 +120,9 @@ class Role(SphinxRole):
         if wrong:
             logger.warning(wrong, location=self.get_location())
             return [], []
+        self.env.note_dependency(str(CLAIMS_FILE))
+        if claim.chapter != self.env.docname.rpartition("/")[2]:
+            self.env.metadata[self.env.docname]["tells_of_others"] = True
         return [Place(claim=self.text, role=self.name)], []
 
 
@@ -312,7 +315,8 @@ class Fill(SphinxPostTransform):
 
 def written_anew(app, env) -> list[str]:
     """The pages that tell of claims of all chapters, whose values may have changed."""
-    return [app.config.root_doc, LEDGER, "book/paper_figures"]
+    others = {page for page in env.found_docs if env.metadata[page].get("tells_of_others")}
+    return sorted({app.config.root_doc, LEDGER} | others)
 
 
 def add_filter(app, pagename, templatename, context, doctree) -> None:

@@ -118,7 +118,7 @@ def to_notebook(path: Path) -> NotebookNode:
 def write(folder: Path) -> None:
     """Write all chapters as notebooks, the packages as wheels, and what Binder needs."""
     folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.iterdir():
+    for path in (*folder.glob("*.ipynb"), *folder.glob("*.whl")):
         path.unlink()
     for name, path in chapters().items():
         jupytext.write(to_notebook(path), folder / f"{name}.ipynb")

@@ -81,7 +81,7 @@ def fill_in_processes(names: Sequence[str], folder: Path = RESULTS, anew: bool =
 
 def code() -> str:
     """Return a short name of what computes tables, but for comments."""
-    files = [*(ROOT / "mdsgdln").rglob("*.py"), *(PACKAGE / "experiments").rglob("*.py")]
+    files = [*(ROOT / "mdsgdln").rglob("*.py"), *PACKAGE.rglob("*.py")]
     return fingerprint(tuple(sorted([*files, ROOT / "requirements.txt"])))
 
 

@@ -1,12 +1,13 @@
 """What was checked here with all that it depends on as it is now: `make test` leaves it out.
 
-    python -m _ext.verified tests         the tests to run: all where the environment says ALL
+    python -m _ext.verified tests RUN     the tests to run: all where the environment says ALL
     python -m _ext.verified references    the references that nbval has to compare, likewise
-    python -m _ext.verified record        after these have found nothing
+    python -m _ext.verified record RUN    after these have found nothing
 
 A hash states: passed, or executed and compared equal, with this code by this Python. It is taken
-before the tests run, so that what is edited meanwhile is checked the next time, and stays on this
-machine, in `_build/`, as another one rounds in another way: a fresh clone checks everything.
+before the tests run, so that what is edited meanwhile is checked the next time; RUN, the number of
+make's process, tells runs at the same time apart. It stays on this machine, in `_build/`, as
+another one rounds in another way: a fresh clone checks everything.
 """
 
 import json
@@ -20,7 +21,7 @@ from mdsgdln_book.places import BOOK, ROOT
 
 TESTS = ROOT / "tests"
 RECORD = ROOT / "_build/verified.json"
-BEGUN = ROOT / "_build/being_verified.json"
+BEGUN = ROOT / "_build"  # the hashes of runs that have not ended
 REFERENCES = TESTS / "references"
 ALL = bool(os.environ.get("ALL"))
 # What the tests of a folder depend on, prose apart.
@@ -55,7 +56,8 @@ def stamp(name: str) -> str:
             part for path in found for part in (str(path.relative_to(ROOT)), path.read_bytes())
         ]
     else:
-        parts = [key(name), (REFERENCES / f"{name}.ipynb").read_bytes()]
+        read = REFERENCES / f"{name}.ipynb", REFERENCES / "conftest.py", TESTS / "conftest.py"
+        parts = [key(name), *(path.read_bytes() for path in read if path.exists())]
     return short_hash(sys.version, *parts)
 
 
@@ -79,11 +81,16 @@ def stale_references() -> list[str]:
     return [f"tests/references/{name}.ipynb" for name in found]
 
 
-def stale_tests() -> list[str]:
+def begun(run: str) -> Path:
+    """The file of the hashes that everything had when a run of the tests began."""
+    return BEGUN / f"being_verified-{run}.json"
+
+
+def stale_tests(run: str) -> list[str]:
     """The folders and files of tests to run; notes the hashes of everything as it is now."""
     stamps = {name: stamp(name) for name in [*NEEDED, *chapters(BOOK)]}
-    BEGUN.parent.mkdir(exist_ok=True)
-    BEGUN.write_text(json.dumps(stamps, indent=1), encoding="utf8")
+    BEGUN.mkdir(exist_ok=True)
+    begun(run).write_text(json.dumps(stamps, indent=1), encoding="utf8")
     left_out = [name for name in NEEDED if is_verified(name)]
     if left_out:
         print(f"Passed as it is: {', '.join(left_out)}. make test ALL=1 runs all.", file=sys.stderr)
@@ -93,11 +100,11 @@ def stale_tests() -> list[str]:
     return found
 
 
-def record() -> None:
+def record(run: str) -> None:
     """Keep the hashes that everything had when the tests began."""
-    BEGUN.replace(RECORD)
+    begun(run).replace(RECORD)
 
 
 if __name__ == "__main__":
     command = {"tests": stale_tests, "references": stale_references, "record": record}
-    print(*command[sys.argv[1]]() or [])
+    print(*command[sys.argv[1]](*sys.argv[2:]) or [])

@@ -37,9 +37,9 @@ DASHES = [(0, (4, 2)), (0, (1, 1)), (0, (7, 1.5, 1, 1.5)), (0, (10, 3))]
 PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and all
 
 
-def style(dark: bool = False) -> None:
-    """Set the style of all later figures: transparent ground, ink for light or dark pages, SVG."""
-    ink, grid = ("#e6e6e6", "#4a4a4a") if dark else ("#1a1a1a", "#d9d9d9")
+def style() -> None:
+    """Set the style of all later figures: transparent ground, dark ink, SVG."""
+    ink = "#1a1a1a"
     sns.set_theme(
         context="paper",
         style="ticks",
@@ -53,7 +53,7 @@ def style(dark: bool = False) -> None:
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.grid": True,
-            "grid.color": grid,
+            "grid.color": "#d9d9d9",
             "grid.linewidth": 0.6,
             "figure.dpi": 150,
             "savefig.dpi": 150,

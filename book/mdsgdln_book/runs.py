@@ -20,7 +20,7 @@ Setting = Mapping[str, Any]
 Experiment = Callable[..., Mapping[str, Any]]
 
 
-def check_settings(settings: Sequence[Setting], argument: str = "settings") -> list[dict]:
+def check_settings(settings: Sequence[Setting]) -> list[dict]:
     """Return the settings as plain values, all with the same names and none twice."""
     plain: dict[str, dict] = {}
     for setting in settings:
@@ -29,16 +29,16 @@ def check_settings(settings: Sequence[Setting], argument: str = "settings") -> l
             finite = isinstance(value, float) and math.isfinite(value)
             if not finite and not isinstance(value, int | str):
                 raise ValueError(
-                    f"{argument}: expected a finite number or text for {name}, got {value!r:.80}"
+                    f"settings: expected a finite number or text for {name}, got {value!r:.80}"
                 )
         names = sorted(next(iter(plain.values()), values))
         if sorted(values) != names:
-            raise ValueError(f"{argument}: expected the names {names} in all, got {sorted(values)}")
+            raise ValueError(f"settings: expected the names {names} in all, got {sorted(values)}")
         if setting_key(values) in plain:
-            raise ValueError(f"{argument}: expected each once, got {values} several times")
+            raise ValueError(f"settings: expected each once, got {values} several times")
         plain[setting_key(values)] = values
     if not plain:
-        raise ValueError(f"{argument}: expected at least one, got none")
+        raise ValueError("settings: expected at least one, got none")
     return list(plain.values())
 
 

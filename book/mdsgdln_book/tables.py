@@ -16,6 +16,7 @@ import pandas as pd
 
 from mdsgdln_book import experiments, sweeps
 from mdsgdln_book.places import RESULTS
+from mdsgdln_book.runs import setting_key
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class Table:
     def rows(self, path: Path) -> list[dict | None]:
         """Return the rows of this table in a file: the row of each setting, None if it lacks it."""
         rows = sweeps.read(path) if path.exists() else []
-        found = {frozenset(row["setting"].items()): row for row in rows}
-        return [found.get(frozenset(setting.items())) for setting in self.settings]
+        found = {setting_key(row["setting"]): row for row in rows}
+        return [found.get(setting_key(setting)) for setting in self.settings]
 
 
 @cache

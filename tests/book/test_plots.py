@@ -1,4 +1,4 @@
-"""Figures: every drawing function returns a figure that can be drawn, light and dark."""
+"""Figures: every drawing function returns a figure that can be drawn."""
 
 import io
 
@@ -13,12 +13,12 @@ from mdsgdln_book import plots
 mpl.use("Agg")
 
 
-@pytest.mark.parametrize("dark", [None, False, True])
-def test_every_figure_draws(dark):
+@pytest.mark.parametrize("styled", [False, True])
+def test_every_figure_draws(styled):
     task = tasks.xor(1.0)
     network = networks.pathways(task, np.eye(4), 32)
     times = np.arange(5)
-    mpl.rcdefaults() if dark is None else plots.style(dark)
+    plots.style() if styled else mpl.rcdefaults()
     figures = [
         plots.curves(times, {"runs": np.ones((3, 5))}, {"runs": np.ones(5), "theory": times}),
         plots.matrices({"a": np.eye(3), "b": -np.eye(2)}, annotate=True),

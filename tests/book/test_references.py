@@ -140,14 +140,22 @@ def test_nbval_sees_a_changed_number(copy):
     assert found == ["spoiled.ipynb::Cell 1"], done.stdout + done.stderr
 
 
+def test_a_file_of_another_name_is_another_one(tmp_path):
+    one, other = tmp_path / "one.py", tmp_path / "other.py"
+    one.write_text("value = 1  # a comment\n")
+    other.write_text("value = 1\n")
+    assert execution.content(one) == execution.content(other)
+    assert execution.fingerprint((one,)) != execution.fingerprint((other,))
+
+
 def test_a_reference_is_verified_as_long_as_nothing_changes(copy, monkeypatch):
     monkeypatch.setattr(verified, "RECORD", copy / "verified.json")
-    monkeypatch.setattr(verified, "BEGUN", copy / "begun.json")
+    monkeypatch.setattr(verified, "BEGUN", copy)
     monkeypatch.setattr(verified, "NEEDED", {})
     monkeypatch.setattr(verified, "chapters", lambda book: {"demo": book})
-    verified.stale_tests()
+    verified.stale_tests("1")
     assert verified.stale_references() == ["tests/references/demo.ipynb"]
-    verified.record()
+    verified.record("1")
     assert verified.is_verified("demo") and verified.stale_references() == []
     monkeypatch.setattr(verified, "ALL", True)
     assert not verified.is_verified("demo")
@@ -163,16 +171,20 @@ def test_tests_of_a_folder_are_verified_as_long_as_nothing_changes(tmp_path, mon
     monkeypatch.setattr(verified, "ALL", False)
     monkeypatch.setattr(verified, "ROOT", tmp_path)
     monkeypatch.setattr(verified, "RECORD", tmp_path / "verified.json")
-    monkeypatch.setattr(verified, "BEGUN", tmp_path / "begun.json")
+    monkeypatch.setattr(verified, "BEGUN", tmp_path)
     monkeypatch.setattr(verified, "NEEDED", {"tests/package": ["code"], "tests/book": ["code"]})
     monkeypatch.setattr(verified, "chapters", lambda book: {})
     (tmp_path / "code").mkdir()
-    assert verified.stale_tests() == ["tests/package", "tests/book"] and not capsys.readouterr().err
-    verified.record()
-    assert "tests/book/test_claims.py" in verified.stale_tests()
+    both = ["tests/package", "tests/book"]
+    assert verified.stale_tests("1") == both and not capsys.readouterr().err
+    verified.record("1")
+    assert "tests/book/test_claims.py" in verified.stale_tests("2")
     assert "tests/package, tests/book" in capsys.readouterr().err
     (tmp_path / "code/new.py").touch()
-    assert verified.stale_tests() == ["tests/package", "tests/book"]
+    assert verified.stale_tests("3") == both
     (tmp_path / "code/newer.py").touch()  # while the tests run
-    verified.record()
-    assert verified.stale_tests() == ["tests/package", "tests/book"]
+    assert verified.stale_tests("4") == both  # and another run begins
+    verified.record("3")
+    assert verified.stale_tests("5") == both
+    verified.record("4")
+    assert verified.stale_tests("6") != both

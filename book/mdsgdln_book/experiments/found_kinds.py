@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+from scipy.stats import poisson
 
 from mdsgdln import discovery, gates, tasks
 from mdsgdln_book import sweeps
@@ -53,9 +54,14 @@ def activity_and_gates(num_contexts: int, structures: str, seed: int):
 
 
 def poisson_counts(activity: np.ndarray, trials: int, seed: int) -> np.ndarray:
-    """Return Poisson counts, (trials, neurons, conditions)."""
+    """Return Poisson counts, (trials, neurons, conditions).
+
+    Each is the quantile of a uniform number of its own: rates that differ in rounding, as on
+    another processor, change hardly a count, where a generator's would all change.
+    """
     rate = SPIKES * activity / activity[activity > 0.01 * activity.max()].mean()
-    return np.random.default_rng(1000 + seed).poisson(rate, (trials, *rate.shape))
+    uniform = np.random.default_rng(1000 + seed).random((trials, *rate.shape))
+    return np.where(rate > 0, poisson.ppf(uniform, np.maximum(rate, 1e-12)), 0.0)
 
 
 def score_discovered_kinds(contexts: int, structures: str, trials: int, seed: int) -> dict:

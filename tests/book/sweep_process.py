@@ -38,8 +38,7 @@ def everywhere():
     jax.config.update("jax_numpy_rank_promotion", "raise")
     here = sweeps.sweep(trained, SETTINGS, **QUIET)
     processes = sweeps.sweep(trained, SETTINGS, n_jobs=2, **QUIET)
-    found |= {"double": bool(here.double.all()), "processes": here.equals(processes)}
-    return found
+    return found | {"double": bool(here.double.all()), "processes": here.equals(processes)}
 
 
 def numbers(seed, scale):

@@ -144,6 +144,15 @@ def several(name: str, value: Any, number: int | None = None) -> None:
     require(fits, name, "a list" if number is None else f"a list of length {number}", value)
 
 
+def booleans(name: str, value: Any, number: int) -> tuple[bool, ...]:
+    """Return one Boolean per place from a Boolean or a list of them."""
+    several_or_one = [value] * number if isinstance(value, bool | np.bool_) else value
+    several(name, several_or_one, number)
+    for each in several_or_one:
+        instance(name, each, bool | np.bool_)
+    return tuple(map(bool, several_or_one))
+
+
 def rows_of_samples(name: str, outputs: Any) -> Array:
     """Return outputs (P, N_out), or (P,) of a single output, with an axis of outputs."""
     axes = "(P, N_out) or (P,)"

@@ -39,24 +39,39 @@ class Run(NamedTuple):
         observed: the values of ``observe``, stacked over steps 0, every, 2 every, …
         learning_rate: of full-batch gradient descent on ``squared_error``; None after a run with
             another optimiser, another loss, or batches.
+        held_out: the loss on the task ``held_out`` at the steps of ``observed``.
+        state: what ``train(..., state=run.state)`` needs to go on.
+        diverged_at: the first step whose loss or weights are not finite; None if there is none.
+        error: of a prediction, the estimated relative L1 error of its curve.
+        seed_difference: of a prediction, that of two seeds of the network itself.
+        held_out_error: of a prediction, the estimated error of ``held_out``.
     """
 
-    losses: Float[Array, " num_steps"]
+    losses: Float[Array, "*runs num_steps"]
     weights: PyTree
-    observed: PyTree
-    learning_rate: Scalar | None
+    observed: PyTree = None
+    learning_rate: Scalar | None = None
+    held_out: Float[Array, "*runs records"] | None = None
+    state: PyTree = None
+    diverged_at: int | None = None
+    error: Float[Array, ""] | float | None = None
+    seed_difference: Float[Array, ""] | float | None = None
+    held_out_error: Float[Array, ""] | float | None = None
 
     @property
     def times(self) -> Float[Array, "*runs num_steps"]:
         """t = learning rate × step of each loss; ``observed`` has ``times[::every]``.
 
         Raises:
-            ValueError: ``learning_rate`` is None, so that there is no such time.
+            AttributeError: ``learning_rate`` is None, so that there is no such time.
         """
-        plain = "a run of full-batch gradient descent on squared_error, for which this is a time"
-        checks.require(self.learning_rate is not None, "times", plain, "another")
-        steps = jnp.arange(self.losses.shape[-1])
-        return jnp.multiply.outer(jnp.asarray(self.learning_rate, float), steps)
+        if self.learning_rate is None:
+            raise AttributeError(
+                "times: expected a run of full-batch gradient descent on squared_error, for which "
+                "this is a time, got another; its steps are numpy.arange(len(run.losses))"
+            )
+        rate = jnp.asarray(self.learning_rate, float)
+        return jnp.multiply.outer(rate, jnp.arange(self.losses.shape[-1], dtype=rate.dtype))
 
 
 def train(

@@ -110,7 +110,7 @@ def represent_layer(
     ]
     sizes = len(inputs), len(SIGNS) * number, len(targets)
     activation = network.activation
-    small = Layered(sizes, activation) if merged else Repeated(sizes, activation, copies)
+    small = Layered(sizes, activation) if merged else Repeated(sizes, activation, copies=copies)
     return small, weights, Task.from_samples(inputs.T, targets.T)
 
 

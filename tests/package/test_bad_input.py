@@ -70,13 +70,14 @@ INSTANCES = {
     "networks.Layered": RELU,
     "networks.ReLUNetwork": RELU,
 }
-METHODS = ("", ".init", ".check")
+METHODS = ("", ".init", ".check", ".scales")
 KINDS = "Layered", "LinearNetwork", "ReLUNetwork"
 RELU_RUN = {"network": RELU, "weights": LAYERS}
 PATTERNS = {"weights": np.ones(4)}
 EDGE_RACE = {"network": ROUTES, "task": ROUTING, "starts": dict.fromkeys(ROUTES.graph.edges, 0.1)}
 STRENGTHS = {"singular_values": [2.0, 1.0], "input_variances": [1.0, 1.0], "starts": [0.1, 0.1]}
 LAYERED = {"sizes": (3, 2, 1), "weights": LAYERS, "scale": [0.1, 0.2], "activation": jnp.tanh}
+LAYERED |= {"biases": [False, False]}
 SMALL = {"scale": [1e-3, 1e-3]}
 ARGUMENTS = (  # of most functions, by their names
     {"task": TASK, "inputs": np.eye(3), "targets": np.ones((1, 3))}
@@ -281,7 +282,7 @@ CASES = [
     bad("networks.routing_network", "1 trained outputs", num_trained=1),
     bad("networks.routing_network", "domains of one size", task=UNEQUAL),
     bad("networks.from_weights", r"weights\[1\]: .* from 2 neurons.*torch", weights=[W1, W2.T]),
-    bad("networks.from_weights", r"biases\[1\]: .* as a bias does", biases=[B1, np.ones(4)]),
+    bad("networks.from_weights", r"biases\[1\]: expected shape", biases=[B1, np.ones(5)]),
     bad("networks.from_weights", r"check\[1\]", check=(np.ones((1, 3)), np.ones((1, 2)))),
     bad("networks.from_weights", "zeros fit any", check=(np.ones((1, 3)), np.zeros((1, 4)))),
     bad("training.train", batch_size=5),

@@ -11,7 +11,8 @@ from mdsgdln import networks, tasks, training
 RNG = np.random.default_rng(0)
 INPUTS, TARGETS = RNG.normal(size=(5, 12)), RNG.normal(size=(3, 12))
 W1, W2, B1 = RNG.normal(size=(7, 5)) / 3, RNG.normal(size=(3, 7)) / 3, RNG.normal(size=7) / 3
-TASK = tasks.with_ones(tasks.Task(INPUTS, TARGETS))
+B2 = RNG.normal(size=3) / 3
+TASK = tasks.Task(INPUTS, TARGETS)
 RATE, STEPS = 0.3, 20
 
 
@@ -30,9 +31,10 @@ def same(layers, biases, outputs, losses, convention, factor, descended=None):
 
 
 def test_the_layers_are_those_that_were_given():
-    network, (first, second) = networks.from_weights([W1, W2], [B1, None])
-    assert isinstance(network, networks.ReLUNetwork) and network.sizes == (6, 7, 3)
-    equal(first, np.column_stack([W1, B1]))
+    network, ((first, bias), second) = networks.from_weights([W1, W2], [B1, None])
+    assert network == networks.ReLUNetwork((5, 7, 3), [True, False])
+    equal(first, W1)
+    equal(bias, B1)
     equal(second, W2)
     deep = [W1.T, W2.T, W2]
     for convention in ("flax", "sklearn"):
@@ -76,13 +78,12 @@ def test_scikit_learn():
         shuffle=False,
     )
     mlp.partial_fit(INPUTS.T, TARGETS.T)
-    mlp.coefs_, mlp.intercepts_ = [W1.T.copy(), W2.T.copy()], [B1.copy(), np.zeros(3)]
-    layers, biases = [part.copy() for part in mlp.coefs_], [B1, mlp.intercepts_[1].copy()]
+    mlp.coefs_, mlp.intercepts_ = [W1.T.copy(), W2.T.copy()], [B1.copy(), B2.copy()]
+    layers, biases = [part.copy() for part in mlp.coefs_], [B1, B2]
     outputs, losses = mlp.predict(INPUTS.T), []
     for _ in range(STEPS):
         mlp.partial_fit(INPUTS.T, TARGETS.T)
         losses.append(mlp.loss_)
-        mlp.intercepts_[1][:] = 0
     same(layers, biases, outputs, losses, "sklearn", 1 / 3, 1)
 
 

@@ -38,6 +38,48 @@ def test_linear_and_relu_are_matrix_products_and_relu_is_itself_under_its_own_ga
     close(LinearNetwork((3, 2)).apply([whole], TASK.inputs), whole @ TASK.inputs)
 
 
+@pytest.mark.parametrize("biases", [True, [True, False, True], [False, False, True]])
+def test_layers_with_biases(biases):
+    network = Layered((3, 5, 4, 2), jnp.tanh, biases)
+    weights = network.init(KEY, [0.5, (2.0, 1.0) if biases is True else 2.0, (1.0, 0.3)])
+    network.check(weights, TASK)
+    activity = TASK.inputs
+    for index, layer in enumerate(weights):
+        matrix, bias = layer if network.biases[index] else (layer, np.zeros(len(layer)))
+        activity = matrix @ activity + bias[:, None]
+        activity = np.tanh(activity) if index < 2 else activity
+    close(network.apply(weights, TASK.inputs), activity, rtol=1e-12)
+    relu = ReLUNetwork((3, 5, 4, 2), biases)
+    gates = relu.gates(weights, TASK.inputs)
+    close(relu.apply(weights, TASK.inputs, gates), relu.apply(weights, TASK.inputs))
+    assert relu == pickle.loads(pickle.dumps(relu)) != ReLUNetwork(relu.sizes)
+
+
+def test_biases_are_drawn_as_their_weights_or_as_is_said():
+    plain, network = ReLUNetwork((3, 500, 4)), ReLUNetwork((3, 500, 4), biases=True)
+    alone = plain.init(KEY, 0.5)
+    for scale, sigmas in [(0.5, (0.5, 0.5)), ([(0.5, 0.0), (0.5, 2.0)], (0.0, 2.0))]:
+        weights = network.init(KEY, scale)
+        for (matrix, bias), without, sigma in zip(weights, alone, sigmas, strict=True):
+            equal(matrix, without)
+            assert bias.shape == (len(matrix),)
+            rtol = 5 / np.sqrt(2 * len(bias))  # five standard errors of a standard deviation
+            close(np.sqrt(np.mean(np.square(bias))), sigma, rtol=rtol)
+
+
+def test_weights_without_their_biases_and_biases_of_gated_networks_are_refused():
+    network = LinearNetwork((3, 5, 2), [False, True])
+    weights = network.init(KEY, 1.0)
+    with refused(r"weights\[1\]: expected a pair \(W, b\), as this layer has a bias"):
+        network.check(LinearNetwork((3, 5, 2)).init(KEY, 1.0), TASK)
+    with refused(r"weights\[1\]\[1\]: expected shape \(2,\)"):
+        network.check([weights[0], (weights[1][0], np.ones(3))], TASK)
+    with refused(r"weights\[1\]"):
+        LinearNetwork((3, 5, 2)).check(weights, TASK)
+    with refused("network: expected a network without biases"):
+        network.as_gated()
+
+
 @pytest.mark.parametrize("kind", [LinearNetwork, ReLUNetwork, GatedNetwork])
 def test_initial_weights_are_the_numbers_that_jax_draws(kind):
     shapes = [(40, 26), (3, 40)]

@@ -103,8 +103,15 @@ def test_optax_optimisers(optimiser, rate):
 def test_only_plain_gradient_descent_has_a_time(options):
     run = train(NETWORK, WEIGHTS, TASK, num_steps=3, **{"learning_rate": 0.05} | options)
     assert run.losses.shape == (3,)
-    with pytest.raises(ValueError, match="times: expected a run of full-batch gradient descent"):
+    assert not hasattr(run, "times")
+    with pytest.raises(AttributeError, match="times: expected a run of full-batch gradient desc"):
         run.times  # noqa: B018
+
+
+def test_times_need_no_promotion_of_types():
+    run = train(NETWORK, WEIGHTS, TASK, 0.05, 3)
+    with jax.numpy_dtype_promotion("strict"):
+        close(run.times, [0.0, 0.05, 0.1], rtol=1e-15)
 
 
 def test_a_run_passes_through_transformations():

@@ -1,7 +1,8 @@
 """Gated deep linear networks in JAX, and what they say about learning in ReLU networks.
 
 Imports run one way: ``tasks``, ``graphs`` and ``gates`` → ``networks`` → ``losses``, ``training``
-and ``statistics`` → ``theory``. ``discovery`` finds gates in recorded activity, ``plots`` draws.
+and ``statistics`` → ``prediction`` → ``theory``. ``discovery`` finds gates in recorded activity,
+``plots`` draws.
 A bad argument raises ``ValueError`` with its name, what was expected and what was received.
 """
 
@@ -12,6 +13,7 @@ from mdsgdln import (
     losses,
     networks,
     plots,
+    prediction,
     statistics,
     tasks,
     theory,
@@ -26,8 +28,8 @@ from mdsgdln.networks import (
     ReLUNetwork,
     pathways,
 )
+from mdsgdln.prediction import predict
 from mdsgdln.tasks import Task
-from mdsgdln.theory import predict
 from mdsgdln.training import Run, train
 
 __version__ = "3.0.0"
@@ -51,6 +53,7 @@ __all__ = [
     "pathways",
     "plots",
     "predict",
+    "prediction",
     "squared_error",
     "statistics",
     "tasks",

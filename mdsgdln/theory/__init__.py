@@ -1,10 +1,10 @@
-"""Theory: predictions from the data and the initial weights, in closed form or by a stand-in."""
+"""Theory: closed forms, from the data and the initial weights, and ``prediction``'s stand-ins."""
 
+from mdsgdln.prediction import predict, stand_in
 from mdsgdln.theory.conditions import Applicability, Condition, applicability
 from mdsgdln.theory.contexts import context_preference, contextual_closed_form, learning_time
 from mdsgdln.theory.race import path_gradient, pathway_modes, pathway_race, pathway_strengths
 from mdsgdln.theory.shared_edges import decoupled_weights, shared_race
-from mdsgdln.theory.stand_in import predict, stand_in
 from mdsgdln.theory.trajectories import (
     Race,
     expected_initial_strength,

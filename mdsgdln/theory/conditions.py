@@ -18,9 +18,9 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.gates import are_realisable
 from mdsgdln.networks import GatedNetwork, LinearNetwork
+from mdsgdln.prediction.reduction import check_two_layer
 from mdsgdln.statistics import Modes, effective_dataset, modes
 from mdsgdln.tasks import Task
-from mdsgdln.theory.reduction import check_two_layer
 
 RICH_BELOW = 0.1  # initial over final strength of a rich mode
 
@@ -65,23 +65,14 @@ class Applicability(NamedTuple):
                 lines.append(f"  beyond: {row.beyond}")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        heads = ("assumption", "here", "bound", "holds", "beyond")
-        table = "".join(f"<th>{head}</th>" for head in heads)
-        for row in self.rows:
-            mark = "✓" if row.holds else "✗"
-            cells = row.name, f"{round(row.value, 3):g}", row.bound, mark, row.beyond
-            table += "</tr><tr>" + "".join(f"<td>{cell}</td>" for cell in cells)
-        return f'<table border="1" class="dataframe"><tr>{table}</tr></table>'
-
 
 def applicability(
     network: GatedNetwork | LinearNetwork, task: Task, scale: Scalar | Mapping | Sequence
 ) -> Applicability:
     """Return a table of the theory's assumptions for a two-layer network, a task and σ.
 
-    The first two rows concern ``predict`` from σ alone, which warns of them; the others concern
-    closed forms, and the ReLU network that the gated network imitates.
+    The first two rows concern ``predict`` from σ alone, which also estimates its error; the others
+    concern closed forms, and the ReLU network that the gated network imitates.
 
     Args:
         network: every hidden node has one edge in and one edge out; gates one per sample.
@@ -96,13 +87,6 @@ def applicability(
     return Applicability(
         (*_rows_of_prediction(pathways, task), *_rows_of_closed_forms(pathways, task))
     )
-
-
-def conditions_of_prediction(
-    network: GatedNetwork, task: Task, scales: Sequence[Scalar]
-) -> list[Condition]:
-    """Return two conditions of a prediction from σ: small outputs at time 0, a typical seed."""
-    return list(_rows_of_prediction(_pathways(network, task, scales), task))
 
 
 class _Pathway(NamedTuple):

@@ -17,8 +17,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
-from scipy.linalg import orth
+from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
@@ -57,8 +56,10 @@ def reduce_exactly(
         by_edge |= {edge: by_edge[edge] @ basis for edge in graph.outgoing[node]}
         for data in (inputs, targets):
             data |= {node: basis.T @ data[node]} if node in data else {}
-    data = Task.from_samples(_joined(inputs.values()).T, _joined(targets.values()).T)
-    return *_merge_parallel(network, sizes, by_edge), data
+    kept = {} if reduce_outputs else {node: rows[node] for node in targets}
+    outputs = _joined(targets.values()) if reduce_outputs else task.targets
+    data = Task.from_samples(_joined(inputs.values()).T, outputs.T)
+    return *_merge_parallel(network, sizes, by_edge, kept), data
 
 
 def expected_weights(
@@ -81,9 +82,9 @@ def expected_weights(
             "σ, as learning depends on the seed"
         )
         checks.require(num_modes <= num_hidden, "network", expected, num_hidden)
-        inputs = orth(np.asarray(data.inputs, float))
-        targets = np.asarray(task.targets, float)[np.array(graph.node_rows[path[2]])]
-        outputs = orth(targets) if reduce_outputs else np.eye(len(targets))
+        inputs = span(data.inputs)
+        targets = np.asarray(task.targets)[np.array(graph.node_rows[path[2]])]
+        outputs = span(targets) if reduce_outputs else np.eye(len(targets))
         number = max(inputs.shape[1] + outputs.shape[1], 1)  # a node has a neuron
         root = num_hidden**0.5
         weights[into] = by_edge[into] * root * np.eye(number, inputs.shape[1]) @ inputs.T
@@ -103,22 +104,26 @@ def check_two_layer(network: GatedNetwork) -> None:
     checks.require(fits, "network", expected, list(graph.edges))
 
 
-def _merge_parallel(
-    network: GatedNetwork, sizes: dict[Node, int], weights: dict
-) -> tuple[GatedNetwork, dict]:
-    """Merge hidden nodes between the same nodes: one large product is faster than many small."""
-    graph, gates = network.graph, dict(network.node_gates)
+def parallel_nodes(network: GatedNetwork) -> tuple[tuple[Node, ...], ...]:
+    """Return the groups of hidden nodes between the same nodes, which the reduction merges."""
+    graph = network.graph
     parallel: dict[Any, list[Node]] = {}
-    for node in sizes:
+    for node in graph.neurons:
         sources = tuple(source for source, _ in graph.incoming[node])
         targets = tuple(target for _, target in graph.outgoing[node])
         if sources and targets and not any(node in edge for edge in network.edge_gates):
             parallel.setdefault((sources, targets), []).append(node)
-    edges, merged = list(graph.edges), dict(weights)
-    for nodes in parallel.values():
+    return tuple(tuple(nodes) for nodes in parallel.values() if len(nodes) > 1)
+
+
+def _merge_parallel(
+    network: GatedNetwork, sizes: dict[Node, int], weights: dict, rows: Mapping[Node, Any]
+) -> tuple[GatedNetwork, dict]:
+    """Merge hidden nodes between the same nodes: one large product is faster than many small."""
+    gates = dict(network.node_gates)
+    edges, merged = list(network.graph.edges), dict(weights)
+    for nodes in parallel_nodes(network):
         first, *others = nodes
-        if not others:
-            continue
         if any(node in gates for node in nodes):
             gates[first] = _joined([_by_neuron(gates, node, sizes[node]) for node in nodes])
         for source in [source for source, target in edges if target == first]:
@@ -130,7 +135,7 @@ def _merge_parallel(
         for node in others:
             del sizes[node]
             gates.pop(node, None)
-    whole = GatedNetwork(sizes, edges, gates, network.edge_gates)
+    whole = GatedNetwork(sizes, edges, gates, network.edge_gates, rows)
     return whole, {edge: merged[edge] for edge in edges}
 
 
@@ -161,8 +166,23 @@ def _basis(spanning: Sequence[Numbers]) -> Any:
     if checks.is_traced(spanning):
         columns: Array = jnp.concatenate([jnp.asarray(piece) for piece in spanning], axis=1)
         return jnp.linalg.qr(columns)[0] if columns.shape[1] < len(columns) else None
-    known = [np.asarray(piece, float) for piece in spanning]
-    known = [piece / (np.linalg.norm(piece) or 1.0) for piece in known]  # weights may be tiny
-    basis = orth(np.concatenate(known, axis=1))
+    basis = span(*spanning)
     basis = basis if basis.size else np.eye(len(basis), 1)  # a node has a neuron
     return basis if basis.shape[1] < len(basis) else None
+
+
+def span(*pieces: Numbers) -> Float[np.ndarray, "n rank"]:
+    """Return an orthonormal basis of the columns of several matrices (n, ·), of any lengths.
+
+    Directions within the rounding of the least precise matrix are left out.
+    """
+    arrays = [np.asarray(piece) for piece in pieces]
+    precision = max(np.finfo(array.dtype).eps for array in arrays if array.dtype.kind == "f")
+    known = [array.astype(float) for array in arrays]
+    known = [piece / (np.linalg.norm(piece) or 1.0) for piece in known]  # weights may be tiny
+    columns = np.concatenate(known, axis=1)
+    largest = max(columns.shape)
+    if columns.shape[1] > len(columns):  # RᵀR = XXᵀ: the same span, with as many columns as rows
+        columns = np.linalg.qr(columns.T, mode="r").T
+    left, values, _ = np.linalg.svd(columns, full_matrices=False)
+    return left[:, values > largest * precision * values.max(initial=0.0)]

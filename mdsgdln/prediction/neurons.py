@@ -1,0 +1,155 @@
+"""A few designed neurons that represent a wide layer of any activation.
+
+Each of N neurons represents m = H/N, so that ŷ = m Σ_j v_j φ(w_jᵀx). If the wide network consisted
+of m copies of each, it would learn exactly as they do. Independent draws are not copies. As H → ∞
+the loss no longer depends on the seed (the mean-field limit), and N draws come close to it if their
+moments are right: with (±w, ±v) of each draw the initial output is zero, as are all odd moments,
+and if the rule commutes with rotations, Σ w wᵀ and Σ v vᵀ are made isotropic.
+
+Two forms follow the copies. If the rule commutes with rotations, N neurons of size √m with the
+activation z ↦ √m φ(z/√m), which is φ itself for a ReLU: the map to the copies preserves lengths. If
+it treats each neuron by itself, neurons of the size of a copy, and the gradient of one copy.
+
+With more hidden layers W_l = w_l/√H gives ŷ = (1/H) w₃ φ((1/√H) w₂ φ(w₁x)) and ẇ_l = −H ∂L/∂w_l: at
+fixed σ√H the loss no longer depends on H or on the seed as H → ∞. A narrower network of random
+weights of size σ√(H/N) represents the wide one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.linalg import polar
+
+from mdsgdln._checks import Scalar
+from mdsgdln.networks import Layered
+from mdsgdln.networks.network import draw_gaussian
+from mdsgdln.prediction.reduction import span
+from mdsgdln.tasks import Task
+
+SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of w and v
+FACTORS = 10.0 ** np.arange(-6, 7, 2)  # at which homogeneity is tested
+HOMOGENEOUS = 1e-5  # relative difference of φ(cz) and c φ(z) that is rounding
+
+
+@dataclass(frozen=True)
+class Enlarged:
+    """z ↦ √m φ(z/√m): a neuron of size √m in place of m copies."""
+
+    activation: Callable[[Array], Array]
+    copies: float
+
+    def __call__(self, arriving: Array) -> Array:
+        """Return the activity."""
+        root = self.copies**0.5
+        return root * self.activation(arriving / root)
+
+
+@dataclass(frozen=True, repr=False)
+class Repeated(Layered):
+    """A network with one hidden layer in which each neuron represents several equal ones.
+
+    Its gradient is that for one copy, so that any rule which treats neurons equally updates the
+    copies as in the wide network.
+    """
+
+    copies: float = 1.0
+
+    def apply(self, weights, inputs, gates=None) -> Float[Array, "N_out P"]:
+        """Return m times the outputs of the neurons, with the gradient of one times these."""
+        outputs = super().apply(weights, inputs, gates)
+        once = outputs - weights[-1][1][:, None] if self.biases[-1] else outputs
+        return outputs + jax.lax.stop_gradient((self.copies - 1) * once)
+
+
+def represent_layer(
+    network: Layered,
+    scales: Sequence[tuple[Scalar, Scalar]],
+    task: Task,
+    number: int,
+    key: Array,
+    *,
+    rotates: bool,
+    reduce_outputs: bool,
+    designed: bool = True,
+) -> tuple[Layered, list, Task]:
+    """Return the network, weights and task of a few neurons that represent one hidden layer.
+
+    Args:
+        network: the wide network.
+        scales: (σ_W, σ_b) of both layers.
+        task: inputs and targets.
+        number: N, of neurons; a multiple of four for designed ones.
+        key: JAX random key of their weights.
+        rotates: whether the learning rule commutes with rotations; else it keeps copies.
+        reduce_outputs: whether targets may be written in a basis of their span.
+        designed: neurons (±w, ±v) with isotropic moments, or independent ones.
+    """
+    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
+    bias, final_bias = network.biases
+    if rotates:  # weights on inputs that do not occur do not change
+        inputs = span(task.inputs).T @ inputs
+        targets = span(task.targets).T @ targets if reduce_outputs else targets
+    signs = SIGNS if designed else SIGNS[:1]
+    shapes = [(number // len(signs), len(inputs) + bias), (number // len(signs), len(targets))]
+    w, v = (np.asarray(part, float) for part in draw_gaussian(key, shapes, [1.0, 1.0]))
+    if rotates and designed:
+        w, v = (np.sqrt(max(part.shape)) * polar(part)[0] for part in (w, v))
+    copies = network.sizes[1] / number
+    size = np.sqrt(copies) if rotates else 1.0
+    (first, first_bias), (second, _) = ([float(sigma) for sigma in pair] for pair in scales)
+    w = size * w * np.array([first] * len(inputs) + [first_bias] * bias)
+    w = np.concatenate([sign * w for sign, _ in signs])
+    v = size * second * np.concatenate([sign * v for _, sign in signs]).T
+    weights = [
+        (jnp.asarray(w[:, :-1]), jnp.asarray(w[:, -1])) if bias else jnp.asarray(w),
+        (jnp.asarray(v), jnp.zeros(len(targets))) if final_bias else jnp.asarray(v),
+    ]
+    sizes = len(inputs), number, len(targets)
+    small: Layered
+    if rotates:
+        small = Layered(sizes, Enlarged(network.activation, copies), network.biases)
+    else:
+        small = Repeated(sizes, network.activation, network.biases, copies=copies)
+    return small, weights, Task.from_samples(inputs.T, targets.T)
+
+
+def narrow_layers(
+    network: Layered,
+    scales: Sequence[tuple[Scalar, Scalar]],
+    task: Task,
+    num_neurons: int,
+    key: Array,
+) -> tuple[Layered, list, Task]:
+    """Return the network, weights and task of narrower layers that represent several hidden ones.
+
+    The activation is positively homogeneous. A hidden layer with m_l = H_l/N_l has m_l copies of
+    a neuron: weights between layers l and l + 1 are (m_l m_{l+1})^{1/4} times as large.
+    """
+    num_inputs, *widths, num_outputs = network.sizes
+    few = [min(num_neurons, width) for width in widths]
+    copies = [wide / narrow for wide, narrow in zip(widths, few, strict=True)]
+    ends = [copies[0], *copies], [*copies, copies[-1]]
+    larger = [(one * other) ** 0.25 for one, other in zip(*ends, strict=True)]
+    of_bias = [copy**0.5 for copy in copies] + [1.0]
+    each = [
+        (float(weight) * factor, float(bias) * other)
+        for (weight, bias), factor, other in zip(scales, larger, of_bias, strict=True)
+    ]
+    small = Layered((num_inputs, *few, num_outputs), network.activation, network.biases)
+    return small, small.init(key, each), task
+
+
+def is_homogeneous(activation: Callable[[Array], Array]) -> bool:
+    """Return whether φ(cz) = c φ(z) for c > 0, as for a ReLU, over twelve orders of magnitude."""
+    with jax.ensure_compile_time_eval():  # concrete within vmap, too
+        z = jnp.linspace(-3.0, 3.0, 25)
+        unit = np.asarray(activation(z))
+        return all(
+            np.abs(np.asarray(activation(factor * z)) / factor - unit).max()
+            <= HOMOGENEOUS * np.abs(unit).max()
+            for factor in FACTORS
+        )

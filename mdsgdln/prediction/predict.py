@@ -1,0 +1,172 @@
+"""Predict a training run, and how far the prediction is off."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array
+
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Scalar
+from mdsgdln.losses import Loss, squared_error
+from mdsgdln.networks import GatedNetwork, Layered
+from mdsgdln.prediction.stand_in import LAST, choose_stand_in
+from mdsgdln.tasks import Task
+from mdsgdln.training import DivergenceError, Optimiser, Run, train
+
+RATE = 0.1  # at which a rule is tested where JAX traces the learning rate
+LARGE = 0.1  # estimated error from which there is a warning
+
+
+def predict(
+    network: GatedNetwork | Layered,
+    scale: Scalar | Sequence | Mapping,
+    task: Task,
+    learning_rate: Scalar | None,
+    num_steps: int,
+    *,
+    optimiser: Optimiser | None = None,
+    loss: Loss = squared_error,
+    batch_size: int | None = None,
+    key: Array | None = None,
+    num_neurons: int = 256,
+    held_out: Task | None = None,
+    every: int = 1,
+) -> Run:
+    """Predict a training run from the data and the size σ of the initial weights.
+
+    It trains the small network that ``stand_in`` returns. With the initial weights in place of σ
+    the prediction for a gated or linear network is exact. Arguments that are not listed are those
+    of ``train``.
+
+    The error is estimated from a second stand-in, with another key and other batches: half as many
+    random neurons in place of N, or one draw of the weights of a gated or linear network in place
+    of their mean. ``error`` is Δ, the deviation between the two curves. Curves of N random neurons
+    scatter as N^{-1/2}: from this and Δ follows ``seed_difference``. What the choice of batches
+    adds to Δ is taken to be the mean difference of successive losses.
+
+    Args:
+        network: a gated or linear network, or one with hidden layers of any activation.
+        scale: σ of the initial weights, or one per layer (edge), or the weights themselves.
+        key: JAX random key of the stand-in's neurons, and of batches, the same as in ``train``.
+        num_neurons: the largest number of neurons that represent a layer.
+        held_out: another task, whose loss is predicted too.
+        every: steps between two losses of ``held_out``.
+
+    Returns:
+        the run of the stand-in. ``losses`` is the predicted curve, ``error`` its estimated relative
+        L1 error and ``seed_difference`` that between two seeds of the network, both 0 if the
+        prediction is exact; ``held_out_error`` is that of ``held_out``. ``weights`` is None, as
+        those of a stand-in are in other bases, unless the stand-in is the network itself.
+
+    Warns:
+        UserWarning: the estimated error is above a tenth.
+    """
+    rule = _instance(optimiser, learning_rate)
+    whole, parts = task, (slice(None), None)
+    if held_out is not None:
+        whole, parts = _joined(task, held_out)
+    checks.positive_integer("num_steps", num_steps)
+    choice = choose_stand_in(
+        network,
+        scale,
+        whole,
+        num_neurons=num_neurons,
+        key=key,
+        optimiser=rule,
+        loss=loss,
+        num_steps=num_steps,
+    )
+
+    def run(second: bool) -> Run:
+        small, weights, data = choice.make(second)
+        fresh = second and batch_size is not None and key is not None
+        return train(
+            small,
+            weights,
+            data.take(parts[0]) if held_out is not None else data,
+            learning_rate,
+            num_steps,
+            optimiser=optimiser,
+            loss=loss,
+            batch_size=batch_size,
+            key=jax.random.fold_in(key, LAST - 1) if fresh else key,
+            held_out=None if held_out is None else data.take(parts[1]),
+            every=every,
+        )
+
+    predicted = run(False)
+    if not choice.is_itself:
+        predicted = predicted._replace(weights=None, state=None)
+    if not choice.seeds:
+        return predicted._replace(error=0.0, seed_difference=0.0, held_out_error=0.0)
+    try:
+        other = run(True)
+    except DivergenceError:
+        other = jax.tree.map(lambda losses: jnp.full_like(losses, jnp.inf), predicted)
+    error = _difference(other.losses, predicted.losses)
+    noise = 0.0 if batch_size is None else _roughness(predicted.losses)
+    noise = (jnp if checks.is_traced(error) else np).minimum(noise, error)
+    seeds = (noise**2 + choice.seeds**2 * (error**2 - noise**2)) ** 0.5
+    predicted = predicted._replace(error=error, seed_difference=seeds)
+    if held_out is not None:
+        far = _difference(other.held_out, predicted.held_out)
+        predicted = predicted._replace(held_out_error=far)
+    if not checks.is_traced(error) and not error <= LARGE:
+        warnings.warn(
+            f"predict: the curve may be {error:.0%} off, as {num_neurons} neurons and half as many "
+            f"differ by so much; two seeds of the network may differ by {seeds:.0%}",
+            stacklevel=2,
+        )
+    return predicted
+
+
+def _difference(losses: Array, reference: Array) -> Any:
+    difference = jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
+    return difference if checks.is_traced(difference) else float(difference)
+
+
+def _roughness(losses: Array) -> Any:
+    """Return the mean difference of successive losses over the mean loss: what batches add."""
+    rough = jnp.sum(jnp.abs(jnp.diff(losses))) / jnp.sum(losses)
+    return rough if checks.is_traced(rough) else float(rough)
+
+
+def _joined(task: Task, held_out: Any) -> tuple[Task, tuple[slice, slice]]:
+    """Return the samples of both tasks, which share a basis, and where each of them stands."""
+    checks.instance("held_out", held_out, Task)
+    for name, one, other in (
+        ("inputs", task.inputs, held_out.inputs),
+        ("targets", task.targets, held_out.targets),
+    ):
+        expected = f"{len(one)} rows of {name}, as the task has"
+        checks.require(len(one) == len(other), "held_out", expected, len(other))
+    inputs, targets = (
+        jnp.concatenate(pair, axis=1)
+        for pair in ((task.inputs, held_out.inputs), (task.targets, held_out.targets))
+    )
+    first = task.num_samples
+    return Task.from_samples(inputs.T, targets.T), (slice(first), slice(first, None))
+
+
+def _instance(
+    optimiser: Optimiser | None, learning_rate: Any
+) -> optax.GradientTransformation | None:
+    """Return the optimiser with its learning rate; None for gradient descent."""
+    if optimiser is None or isinstance(optimiser, optax.GradientTransformation):
+        return optimiser
+    checks.function("optimiser", optimiser)
+    if learning_rate is not None and not callable(learning_rate):  # which train refuses
+        checks.positive("learning_rate", learning_rate)
+    return _build(optimiser, float(learning_rate) if np.isscalar(learning_rate) else RATE)
+
+
+@lru_cache(maxsize=64)
+def _build(optimiser: Any, learning_rate: float) -> Any:
+    """Return the same object for the same rule, so that it is tested once."""
+    return optimiser(learning_rate)

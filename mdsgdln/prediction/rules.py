@@ -1,0 +1,178 @@
+"""Which learning rules allow a small network to represent a wide one.
+
+A small network with weights w represents one with weights A(w), where A is linear, if a gradient g
+of the small one is a gradient A(g) of the wide one, and if the updates R of the learning rule
+commute with A: R(A(g)) = A(R(g)). Two maps matter.
+
+*Rotation*: a layer is written in an orthonormal basis of the space that it stays in. Descent,
+momentum, decay and clipping by the global norm commute with it. Rules that treat each entry by
+itself, as Adam does, do not.
+
+*Copies*: each hidden neuron is there several times. Rules commute with it in which the update of a
+neuron depends on this neuron alone, as Adam's does. Clipping by the global norm does not.
+
+An optimiser of optax is a function of which nothing else is known. So it is run: for as many
+updates as the prediction has, since a schedule may begin late, with gradients whose lengths vary
+over nine orders of magnitude in every layer, and for some updates of layers that are large, as some
+rules treat these in another way.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, PyTree
+
+from mdsgdln.graphs import Edge, Node
+
+SHORTEST, LONGEST = -6.0, 3.0  # gradients, powers of ten
+SAME = 1e-6  # relative difference of two updates that is rounding, in double precision
+FEW = 2  # entries of a layer in its basis; the larger space has one more
+LARGE, FEW_UPDATES = 130, 5  # rules that factorise large layers do so from 128 entries on
+
+
+@lru_cache(maxsize=64)
+def rotates_layers(
+    optimiser: optax.GradientTransformation, biases: tuple[bool, ...], num_updates: int
+) -> bool:
+    """Return whether updates of a chain of layers commute with rotations of every layer."""
+
+    def lift(layers: PyTree, bases: Sequence[np.ndarray]) -> list:
+        pairs = zip(layers, bases[1:], bases[:-1], strict=True)
+        return [
+            (into @ layer[0] @ source.T, into @ layer[1])
+            if isinstance(layer, tuple)
+            else into @ layer @ source.T
+            for layer, into, source in pairs
+        ]
+
+    def commutes(size: int, updates: int) -> bool:
+        bases = _bases(len(biases) + 1, size)
+        layers = [_layer(size, size, bias) for bias in biases]
+        return _commutes(optimiser, layers, lambda tree: lift(tree, bases), updates)
+
+    return commutes(FEW, num_updates) and commutes(LARGE, FEW_UPDATES)
+
+
+@lru_cache(maxsize=64)
+def keeps_copies(
+    optimiser: optax.GradientTransformation, biases: tuple[bool, bool], num_updates: int
+) -> bool:
+    """Return whether updates of one hidden layer commute with copies of its neurons."""
+
+    def lift(layers: PyTree) -> list:
+        first, second = layers
+        copied = jax.tree.map(lambda part: jnp.concatenate([part, part]), first)
+        if isinstance(second, tuple):
+            return [copied, (jnp.tile(second[0], 2), second[1])]
+        return [copied, jnp.tile(second, 2)]
+
+    def commutes(size: int, updates: int) -> bool:
+        layers = [_layer(size, size, bias) for bias in biases]
+        return _commutes(optimiser, layers, lift, updates)
+
+    return commutes(FEW, num_updates) and commutes(LARGE, FEW_UPDATES)
+
+
+@lru_cache(maxsize=64)
+def rotates_nodes(
+    optimiser: optax.GradientTransformation,
+    edges: tuple[Edge, ...],
+    merged: tuple[tuple[Node, ...], ...],
+    num_updates: int,
+) -> bool:
+    """Return whether updates commute with rotations of nodes, some of which are merged.
+
+    Args:
+        optimiser: an instance.
+        edges: of the graph before the merger.
+        merged: nodes that become one, which is named after the first of them.
+        num_updates: tested.
+    """
+    nodes = list(dict.fromkeys(node for edge in edges for node in edge))
+    place = {node: (node, 0) for node in nodes}  # its node after the merger, and its first neuron
+    size = dict.fromkeys(nodes, FEW)
+    for group in merged:
+        place |= {node: (group[0], FEW * index) for index, node in enumerate(group)}
+        size[group[0]] = FEW * len(group)
+    basis = dict(zip(nodes, _bases(len(nodes), FEW), strict=True))
+
+    def lift(weights: PyTree) -> dict:
+        wide = {}
+        for source, target in edges:
+            (from_node, column), (to_node, row) = place[source], place[target]
+            block = weights[from_node, to_node][row : row + FEW, column : column + FEW]
+            wide[source, target] = basis[target] @ block @ basis[source].T
+        return wide
+
+    ends = dict.fromkeys((place[source][0], place[target][0]) for source, target in edges)
+    weights = {(source, target): np.zeros((size[target], size[source])) for source, target in ends}
+    return _commutes(optimiser, weights, lift, num_updates)
+
+
+def _bases(number: int, size: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [np.linalg.qr(rng.standard_normal((size + 1, size)))[0] for _ in range(number)]
+
+
+def _layer(neurons: int, inputs: int, bias: bool) -> PyTree:
+    weight = np.zeros((neurons, inputs))
+    return (weight, np.zeros(neurons)) if bias else weight
+
+
+def _commutes(
+    optimiser: optax.GradientTransformation,
+    like: PyTree,
+    lift: Callable[[PyTree], PyTree],
+    num_updates: int,
+) -> bool:
+    """Return whether R(A(g)) = A(R(g)) in each of many updates of weights of the shapes ``like``.
+
+    A rule that does not accept these weights, such as one with a mask of another network's, is
+    another rule for them.
+    """
+    rule = optax.with_extra_args_support(optimiser)
+
+    def draw(key: Array, lengths: tuple[float, float]) -> PyTree:
+        leaves, structure = jax.tree.flatten(like)
+        keys = jax.random.split(key, (len(leaves), 2))
+        drawn = [
+            jax.random.normal(of, leaf.shape) * 10 ** jax.random.uniform(size, (), float, *lengths)
+            for leaf, (of, size) in zip(leaves, keys, strict=True)
+        ]
+        return structure.unflatten(drawn)
+
+    def updated(weights: PyTree, memory: PyTree, gradient: PyTree) -> tuple[PyTree, PyTree, PyTree]:
+        update, memory = rule.update(gradient, memory, weights, value=1.0, grad=gradient)
+        return optax.apply_updates(weights, update), memory, update
+
+    def step(state: tuple, key: Array) -> tuple[tuple, Array]:
+        small, wide = state
+        gradient = draw(key, (SHORTEST, LONGEST))
+        *small, update = updated(*small, gradient)
+        *wide, actual = updated(*wide, lift(gradient))
+        same = [
+            jnp.linalg.norm(one - other) <= SAME * jnp.linalg.norm(one)
+            for one, other in zip(
+                jax.tree.leaves(lift(update)), jax.tree.leaves(actual), strict=True
+            )
+        ]
+        return (tuple(small), tuple(wide)), jnp.stack(same).all()
+
+    @jax.jit
+    def run(key: Array) -> Array:
+        first, *keys = jax.random.split(key, 2)
+        weights = draw(first, (0.0, 0.0))
+        state = [(part, rule.init(part)) for part in (weights, lift(weights))]
+        _, same = jax.lax.scan(step, tuple(state), jax.random.split(keys[0], num_updates))
+        return same.all()
+
+    # Concrete within compiled functions, too, in which a prediction may be made.
+    with jax.enable_x64(True), jax.ensure_compile_time_eval():
+        try:
+            return bool(run(jax.random.key(0)))
+        except Exception:  # whatever a rule raises that does not fit these weights
+            return False

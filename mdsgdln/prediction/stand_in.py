@@ -1,0 +1,283 @@
+"""The small network that represents a wide one, and a second one to compare it with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, PyTree
+
+from mdsgdln import _checks as checks
+from mdsgdln._checks import Scalar
+from mdsgdln.losses import Loss, check_targets, cross_entropy, logistic, squared_error
+from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network, ReLUNetwork
+from mdsgdln.prediction.neurons import is_homogeneous, narrow_layers, represent_layer
+from mdsgdln.prediction.reduction import (
+    check_two_layer,
+    expected_weights,
+    parallel_nodes,
+    reduce_exactly,
+)
+from mdsgdln.prediction.rules import keeps_copies, rotates_layers, rotates_nodes
+from mdsgdln.tasks import Task
+
+StandIn: TypeAlias = tuple[Network, PyTree, Task]
+NUM_STEPS = 1000  # for which a rule is tested, unless it is known how many there are
+LAST = 2**32 - 1  # folded into a key; of batches, number e is that of epoch e
+KNOWN = GatedNetwork, Layered, LinearNetwork, ReLUNetwork
+
+
+class Choice(NamedTuple):
+    """How a network is represented.
+
+    Attributes:
+        make: makes the stand-in, or with True a second one, for comparison.
+        seeds: difference of two seeds of the network over that of the two stand-ins, if curves of
+            N random neurons scatter as N^{-1/2}; 0 if the stand-in is exact, and there is one only.
+        is_itself: whether the stand-in is the network itself.
+    """
+
+    make: Callable[[bool], StandIn]
+    seeds: float
+    is_itself: bool = False
+
+
+def stand_in(
+    network: GatedNetwork | Layered,
+    scale: Scalar | Sequence | Mapping,
+    task: Task,
+    *,
+    num_neurons: int = 256,
+    key: Array | None = None,
+    optimiser: optax.GradientTransformation | None = None,
+    loss: Loss = squared_error,
+    num_steps: int = NUM_STEPS,
+) -> StandIn:
+    """Return a small network, weights and task that learn as the wide network does.
+
+    *Gated and linear networks*, from weights: the exact reduction. From σ, with two layers: weights
+    with the expected products, in at most as many neurons as inputs and outputs.
+    *One hidden layer of any activation*, from σ: neurons (±w, ±v), each of which represents H/N.
+    *Several hidden layers of ReLUs*, from σ: narrower ones.
+    *Layers from weights*, other than linear ones: the network itself.
+
+    ``predict`` trains it, and estimates the error.
+
+    Args:
+        network: the wide network.
+        scale: σ of the initial weights, or one per layer (edge), as for ``network.init``; or the
+            weights themselves.
+        task: inputs and targets.
+        num_neurons: N, the largest number of neurons that represent a layer; at least four.
+        key: JAX random key of these neurons.
+        optimiser: an optimiser instance, gradient descent by default.
+        loss: as for ``train``, of outputs and targets alone. Only for ``squared_error`` are targets
+            written in a basis of their span.
+        num_steps: updates for which the optimiser is tested.
+
+    Raises:
+        ValueError: a rule that allows no stand-in (for gated networks one that treats each weight
+            separately, as Adam does; for layers one that mixes neurons), a network of another kind
+            or a subclass with outputs of its own, a pathway with fewer neurons than modes, no key,
+            or a loss that reads more than outputs and targets.
+    """
+    how = {"num_neurons": num_neurons, "key": key, "optimiser": optimiser, "loss": loss}
+    return choose_stand_in(network, scale, task, num_steps=num_steps, **how).make(False)
+
+
+def choose_stand_in(
+    network: GatedNetwork | Layered,
+    scale: Any,
+    task: Task,
+    *,
+    num_neurons: int,
+    key: Array | None,
+    optimiser: optax.GradientTransformation | None,
+    loss: Loss,
+    num_steps: int,
+) -> Choice:
+    """Check the arguments of ``stand_in``, and return how the network is represented."""
+    checks.instance("network", network, GatedNetwork | Layered)
+    _check_class(network)
+    checks.function("loss", loss)
+    check_targets(loss, task)
+    checks.positive_integer("num_neurons", num_neurons)
+    checks.positive_integer("num_steps", num_steps)
+    if optimiser is not None:
+        checks.instance("optimiser", optimiser, optax.GradientTransformation)
+    if key is not None:
+        checks.random_key("key", key)
+    given = _holds_weights(scale)
+    if given:
+        network.check(scale, task)
+    layered = isinstance(network, Layered)
+    # Descent is linear in the gradient: no need to run it.
+    if layered:
+        rotating = optimiser is None or rotates_layers(optimiser, network.biases, num_steps)
+    else:
+        nodes = network.graph.edges, parallel_nodes(network)
+        rotating = optimiser is None or rotates_nodes(optimiser, *nodes, num_steps)
+    linear = isinstance(network, LinearNetwork) and not any(network.biases)
+    reduced = not layered or (linear and rotating and (given or len(network.sizes) == 3))
+    if layered and given and not reduced:
+        return Choice(lambda second: (network, scale, task), 0.0, is_itself=True)
+    _check_loss(loss, network, task)
+    if reduced:
+        expected = (
+            "a rule that commutes with rotations, unlike Adam, such as gradient descent with "
+            "momentum or decay; for others train the network itself"
+        )
+        checks.require(rotating, "optimiser", expected, optimiser)
+        return _reduction(network, scale, task, key, given, loss is squared_error)
+    num_hidden = len(network.sizes) - 2
+    checks.require(num_hidden, "network", "a hidden layer", network)
+    checks.of_shape("inputs", task.inputs, (network.sizes[0], task.num_samples))
+    checks.of_shape("targets", task.targets, (network.sizes[-1], task.num_samples))
+    scales = network.scales(scale)
+    for sigma, _ in scales:
+        checks.positive("scale", sigma)
+    checks.random_key("key", key)
+    for name, value in (("scale", scales), ("task", task), ("key", key)):
+        checks.concrete(name, value)
+    if num_hidden > 1:
+        possible = rotating and is_homogeneous(network.activation)
+        expected = "one hidden layer, or ReLU or leaky ReLU and a rule unlike Adam (see optimiser)"
+        checks.require(possible, "network", expected, network)
+        return _several_layers(network, scales, task, num_neurons, key)
+    possible = rotating or keeps_copies(optimiser, network.biases, num_steps)
+    expected = "a rule that is the same for every neuron, or commutes with rotations"
+    checks.require(possible, "optimiser", expected, optimiser)
+    how = {"rotates": rotating, "reduce_outputs": loss is squared_error}
+    return _one_layer(network, scales, task, num_neurons, key, **how)
+
+
+def _reduction(
+    network: Any, scale: Any, task: Task, key: Array | None, given: bool, reduce_outputs: bool
+) -> Choice:
+    """Return exact reductions: of given weights; or of their mean, and of a draw."""
+    gated: Any = network.as_gated() if isinstance(network, LinearNetwork) else network
+    edges = gated.graph.edges
+
+    def by_edge(weights: Any) -> dict:
+        return weights if isinstance(weights, Mapping) else dict(zip(edges, weights, strict=True))
+
+    if not given:
+        check_two_layer(gated)
+        gated.check(None, task)
+        scales = checks.scales(scale, edges, or_zero=False)
+
+    def make(second: bool) -> StandIn:
+        if given:
+            wide, weights = gated, by_edge(scale)
+        elif second:
+            wide, weights = gated, by_edge(gated.init(_keys(key)[1], scales))
+        else:
+            wide, weights = expected_weights(gated, scales, task, reduce_outputs)
+        small, fewer, data = reduce_exactly(wide, weights, task, reduce_outputs)
+        if gated is network:
+            return small, fewer, data
+        sizes = tuple(size for _, size in small.graph.sizes)  # of layers, in their order
+        return LinearNetwork(sizes), [jnp.asarray(fewer[edge]) for edge in edges], data
+
+    return Choice(make, 0.0 if given else 2**0.5)  # a draw and the mean; two draws
+
+
+def _one_layer(
+    network: Layered,
+    scales: Any,
+    task: Task,
+    num_neurons: int,
+    key: Any,
+    *,
+    rotates: bool,
+    reduce_outputs: bool,
+) -> Choice:
+    """Return a few neurons, designed if the rule rotates, and half as many random ones."""
+    width = network.sizes[1]
+    least = 4  # signs of w and v
+    name, value = ("network", width) if width < least else ("num_neurons", num_neurons)
+    number = min(num_neurons, width) // least * least
+    checks.require(number, name, f"at least {least} neurons", value)
+    numbers = number, number // 2
+
+    def make(second: bool) -> StandIn:
+        with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
+            return represent_layer(
+                network,
+                scales,
+                task,
+                numbers[second],
+                _keys(key)[second],
+                designed=rotates and not second,
+                rotates=rotates,
+                reduce_outputs=reduce_outputs,
+            )
+
+    scatter = 1 / numbers[1] + (0 if rotates else 1 / number)  # of designed neurons hardly any
+    return Choice(make, (2 / width / scatter) ** 0.5)
+
+
+def _several_layers(
+    network: Layered, scales: Any, task: Task, num_neurons: int, key: Any
+) -> Choice:
+    """Return narrower layers, and others of half their width."""
+    width = min(network.sizes[1:-1])
+    number = min(num_neurons, width)
+    numbers = number, max(number // 2, 1)
+
+    def make(second: bool) -> StandIn:
+        most = numbers[1] if second else num_neurons
+        with jax.ensure_compile_time_eval():
+            return narrow_layers(network, scales, task, most, _keys(key)[second])
+
+    return Choice(make, (2 / width / sum(1 / number for number in numbers)) ** 0.5)
+
+
+def _keys(key: Array | None) -> Array:
+    """Return the keys of both stand-ins, which are none of those of batches."""
+    with jax.ensure_compile_time_eval():
+        return jax.random.split(jax.random.fold_in(jax.random.key(0) if key is None else key, LAST))
+
+
+def _check_class(network: Any) -> None:
+    """Refuse subclasses that redefine a method, and so perhaps the outputs."""
+    base = GatedNetwork if isinstance(network, GatedNetwork) else Layered
+    own = [kind for kind in type(network).__mro__ if kind not in KNOWN and issubclass(kind, base)]
+    redefined = sorted(
+        name
+        for kind in own
+        for name in vars(kind)
+        if not name.startswith("__") and callable(getattr(base, name, None))
+    )
+    expected = f"a network with the methods of {base.__name__}; train one with its own"
+    checks.require(not redefined, "network", expected, f"its own {', '.join(redefined)}")
+
+
+class _Outputs(Network):
+    """The network whose weights are its outputs."""
+
+    def apply(self, weights, inputs):
+        return weights
+
+
+def _check_loss(loss: Loss, network: Any, task: Task) -> None:
+    """Refuse losses that read weights, as a penalty does, or inputs: a stand-in has others."""
+    if loss in (squared_error, cross_entropy, logistic) or checks.is_traced(network, task):
+        return
+    weights = network.init(jax.random.key(0), 0.1)
+    network.check(weights, task)
+    outputs = network.apply(weights, task.inputs)
+    other = Task(task.inputs + 1, task.targets, task.labels)
+    try:
+        alone = loss(_Outputs(), outputs, other)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        alone = np.nan
+    expected = "a function of outputs and targets alone; decay is a part of the optimiser"
+    same = np.allclose(alone, loss(network, weights, task), rtol=1e-5)
+    checks.require(same, "loss", expected, loss)
+
+
+def _holds_weights(scale: Any) -> bool:
+    return any(np.ndim(leaf) == 2 for leaf in jax.tree.leaves(scale))

@@ -144,6 +144,15 @@ def several(name: str, value: Any, number: int | None = None) -> None:
     require(fits, name, "a list" if number is None else f"a list of length {number}", value)
 
 
+def single_or_double(array: Any) -> Any:
+    """Return half precision, in which small updates vanish, and integers in JAX's default."""
+    kind = getattr(array, "dtype", np.dtype(float))
+    low = (
+        jnp.issubdtype(kind, np.integer) or jnp.issubdtype(kind, np.floating) and kind.itemsize < 4
+    )
+    return jnp.asarray(array, float) if low else array
+
+
 def booleans(name: str, value: Any, number: int) -> tuple[bool, ...]:
     """Return one Boolean per place from a Boolean or a list of them."""
     several_or_one = [value] * number if isinstance(value, bool | np.bool_) else value

@@ -1,17 +1,18 @@
-"""Training by any optimiser on any loss, as one compiled scan."""
+"""Training by any optimiser on any loss, in one compiled loop that can be stopped and resumed."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Float, PyTree
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
+from mdsgdln._descent import Batching, Data, Progress, Rule, train_all, train_in_chunks
+from mdsgdln._progress import bar_of_steps
 from mdsgdln.losses import Loss, check_targets, squared_error
 from mdsgdln.networks import Network
 from mdsgdln.tasks import Task
@@ -20,14 +21,21 @@ __all__ = ["DivergenceError", "Run", "train"]
 __dir__ = __all__.copy  # what completion shows
 
 
-Optimiser: TypeAlias = (
-    optax.GradientTransformation | Callable[[Scalar], optax.GradientTransformation]
-)
-Observe: TypeAlias = Callable[[Any], Any] | Literal["outputs"]
+Optimiser: TypeAlias = Any  # of optax, or a function of the learning rate that returns one
+Observe: TypeAlias = Callable[[Any], Any] | Literal["outputs", "loss"]
 
 
 class DivergenceError(ValueError):
-    """The loss or the weights of a run became infinite or NaN."""
+    """The loss or the weights of a run became infinite or NaN; ``error.run`` is what there is."""
+
+    run: "Run"
+
+
+class State(NamedTuple):
+    """What a run needs to go on besides its weights."""
+
+    step: int  # updates made
+    optimiser: PyTree  # its memory: moments, its own count of updates
 
 
 class Run(NamedTuple):
@@ -87,15 +95,27 @@ def train(
     key: Array | None = None,
     observe: Observe | None = None,
     every: int = 1,
+    held_out: Task | None = None,
+    state: State | None = None,
+    progress: bool | None = None,
 ) -> Run:
     """Train a network, by default by gradient descent on the loss of MHS Eq. 2.
 
+    A long run is looked at about twice a second. Ctrl-C then raises a ``KeyboardInterrupt`` whose
+    attribute ``run`` is the run so far (in Jupyter, ``sys.last_value.run``), which can go on:
+    ``train(network, run.weights, ..., state=run.state)`` with the same options, ``key`` included,
+    makes the updates that the longer run would have made, to the bit.
+
     ``optimiser``, ``loss`` and ``observe`` are compiled once per object: if a function reads a
-    variable that has changed, define the function again.
+    variable that has changed, define the function again. They see a task without its labels.
+
+    Within ``jax.jit`` and ``jax.vmap`` a run is one loop, which has derivatives, and one that
+    diverges has infinite or NaN losses.
 
     Args:
         network: one of ``networks``, or an instance of your own subclass of ``Network``.
-        weights: its initial weights, as from ``network.init``.
+        weights: its initial weights, as from ``network.init``; half precision, in which small
+            updates vanish, and integers become JAX's default.
         learning_rate: step size on the mean loss (the published sum loss is P times as large); None
             with an optimiser instance, which has its own step size.
         num_steps: number of updates.
@@ -105,134 +125,117 @@ def train(
             weights and task that returns a number.
         batch_size: samples per update, drawn without replacement in each epoch; all by default.
         key: JAX random key of the batches, needed with ``batch_size``.
-        observe: a function of the weights, or ``"outputs"`` for the outputs of the network; its
-            value is recorded every ``every`` steps.
+        observe: a function of the weights, ``"outputs"`` for the outputs of the network, or
+            ``"loss"`` for the loss of the whole task; recorded before every ``every``-th update.
         every: steps between two records.
+        held_out: a task whose loss is recorded as often.
+        state: of the run that goes on.
+        progress: whether a bar of progress is shown; by default where somebody watches, in a
+            terminal or a notebook, if the run lasts.
 
     Raises:
-        DivergenceError: the loss or the weights became non-finite.
+        DivergenceError: the loss or the weights became non-finite; its attribute ``run`` has the
+            losses until then.
     """
     checks.instance("network", network, Network)
     checks.function("loss", loss)
     check_targets(loss, task)
+    weights = jax.tree.map(checks.single_or_double, weights)
     network.check(weights, task)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
-    if observe not in (None, "outputs"):
+    if observe not in (None, "outputs", "loss"):
         checks.function("observe", observe)
+    if held_out is not None:
+        checks.instance("held_out", held_out, Task)
+        check_targets(loss, held_out)
+        network.check(weights, held_out)
+    if state is not None:
+        checks.instance("state", state, State)
     optimiser = optax.sgd if optimiser is None else optimiser
-    number = "a number, or None with optimiser=optax.sgd(schedule)"
-    checks.require(not callable(learning_rate), "learning_rate", number, learning_rate)
-    matching = isinstance(optimiser, optax.GradientTransformation) == (learning_rate is None)
-    number = "a number above 0, or None with an optimiser instance, which has its own step size"
-    checks.require(matching, "learning_rate", number, learning_rate)
-    if learning_rate is not None:
-        checks.positive("learning_rate", learning_rate)
-        checks.function("optimiser", optimiser)
-    batches = None
+    _check_optimiser(optimiser, learning_rate)
+    batching = None
     if batch_size is not None:
-        batches = draw_batches(key, task.num_samples, batch_size, num_steps)
-    losses, weights, observed = _steps(
-        network,
-        weights,
-        task,
-        learning_rate,
-        batches,
-        optimiser=optimiser,
-        num_steps=num_steps,
-        every=every,
-        observe=observe,
-        loss=loss,
-    )
-    _check_finite(losses, weights, learning_rate)
+        checks.positive_integer("batch_size", batch_size)
+        fits = batch_size <= task.num_samples
+        checks.require(fits, "batch_size", f"at most {task.num_samples} samples", batch_size)
+        checks.random_key("key", key)
+        first = 0 if state is None else state.step
+        checks.concrete("state", first)
+        batching = Batching(key, batch_size, task.num_samples, int(first))  # type: ignore[arg-type]
+    recorded = observe is not None or held_out is not None
+    rule = Rule(optimiser, loss, observe, every if recorded else num_steps, num_steps)
+    data = Data(network, _unlabelled(task), held_out and _unlabelled(held_out), learning_rate)
+    memory = None if state is None else state.optimiser
     plain = optimiser is optax.sgd and batch_size in (None, task.num_samples)
     clock = learning_rate if plain and loss is squared_error else None
-    return Run(losses, weights, observed, clock)
+
+    def run_of(now: Progress | None) -> Run:
+        if now is None:
+            return Run(jnp.zeros(0), weights, learning_rate=clock, state=state)
+        step = num_steps if checks.is_traced(now) else int(now.step)
+        losses: Any = now.losses
+        records = now.records
+        if step < num_steps:  # by NumPy, which compiles nothing
+            losses = np.asarray(losses)[:step]
+            records = jax.tree.map(lambda each: np.asarray(each)[: -(-step // rule.every)], records)
+        done = step + (0 if state is None else state.step)
+        return Run(
+            losses,
+            now.weights,
+            records.get("observed"),
+            clock,
+            records.get("held_out"),
+            State(done, now.memory),
+        )
+
+    arguments = weights, data, rule, batching, memory
+    now = None
+    if not checks.is_traced(arguments):
+        try:
+            with bar_of_steps(num_steps, progress) as bar:
+                for now in train_in_chunks(*arguments):
+                    if checks.is_traced(now):  # by an enclosing function
+                        break
+                    _check_finite(run_of(now), learning_rate)
+                    bar.update(int(now.step) - bar.n)
+        except KeyboardInterrupt as interrupt:
+            interrupt.run = run_of(now)  # type: ignore[attr-defined]
+            raise
+    if now is None or checks.is_traced(now):
+        now = train_all(*arguments)
+    return run_of(now)
 
 
-def _check_finite(
-    losses: Float[Array, " num_steps"], weights: PyTree, learning_rate: Scalar | None
-) -> None:
-    if checks.is_traced(losses):
-        return
-    last = all(np.isfinite(weight).all() for weight in jax.tree.leaves(weights))
-    finite = np.append(np.isfinite(losses), last)
+def _check_optimiser(optimiser: Any, learning_rate: Any) -> None:
+    number = "a number, or None with optimiser=optax.sgd(schedule)"
+    checks.require(not callable(learning_rate), "learning_rate", number, learning_rate)
+    instance = hasattr(optimiser, "init") and hasattr(optimiser, "update")
+    known = "an optimiser of optax, or a function of the learning rate that returns one"
+    checks.require(instance or callable(optimiser), "optimiser", known, optimiser)
+    number = "a number above 0, or None with an optimiser instance, which has its own step size"
+    checks.require(instance == (learning_rate is None), "learning_rate", number, learning_rate)
+    if learning_rate is not None:
+        checks.positive("learning_rate", learning_rate)
+
+
+def _unlabelled(task: Task) -> Task:
+    """Return the task without labels: they are static, and others would compile again."""
+    if task.labels is None:
+        return task
+    plain = jax.tree.structure(Task(np.ones((1, 1)), np.ones((1, 1))))
+    return jax.tree.unflatten(plain, jax.tree.leaves(task))
+
+
+def _check_finite(run: Run, learning_rate: Scalar | None) -> None:
+    last = all(np.isfinite(weight).all() for weight in jax.tree.leaves(run.weights))
+    finite = np.append(np.isfinite(run.losses), last)
     if not finite.all():
         step = int(np.argmin(finite))
-        infinite = "loss" if step < len(losses) else "weights"
+        infinite = "loss" if step < len(run.losses) else "weights"
         rate = "the optimiser's step size" if learning_rate is None else repr(learning_rate)
-        raise DivergenceError(
+        error = DivergenceError(
             f"learning_rate: the {infinite} became non-finite at step {step}; {rate} is too large"
         )
-
-
-def draw_batches(
-    key: Array | None, num_samples: int, batch_size: int, num_steps: int
-) -> Int[Array, "num_steps batch"]:
-    """Return the samples of each update: shuffled epochs, one after another, cut into batches."""
-    checks.positive_integer("batch_size", batch_size)
-    fits = batch_size <= num_samples
-    checks.require(fits, "batch_size", f"at most {num_samples} samples", batch_size)
-    checks.random_key("key", key)
-    num_epochs = -(-num_steps * batch_size // num_samples)
-    keys = jax.random.split(key, num_epochs)  # type: ignore[arg-type]  # checked above
-    epochs = jax.vmap(partial(jax.random.permutation, x=num_samples))(keys)
-    return epochs.reshape(-1)[: num_steps * batch_size].reshape(num_steps, batch_size)
-
-
-@partial(jax.jit, static_argnames=("optimiser", "num_steps", "every", "observe", "loss"))
-def _steps(
-    network: Network,
-    weights: PyTree,
-    task: Task,
-    learning_rate: Scalar | None,
-    batches: Int[Array, "num_steps batch"] | None,
-    *,
-    optimiser: Any,  # an Optimiser, made ready below
-    num_steps: int,
-    every: int,
-    observe: Observe | None,
-    loss: Loss,
-) -> tuple:
-    """Run one scan of all steps, or a scan of scans between two records."""
-    built = isinstance(optimiser, optax.GradientTransformation)
-    optimiser = optimiser if built else optimiser(learning_rate)
-    value_and_gradient = jax.value_and_grad(loss, argnums=1)
-
-    def step(state, batch):
-        weights, memory = state
-        if batch is None:
-            value, gradient = value_and_gradient(network, weights, task)
-        else:
-            value = loss(network, weights, task)
-            _, gradient = value_and_gradient(network.take(batch), weights, task.take(batch))
-        update, memory = optimiser.update(gradient, memory, weights)
-        return (optax.apply_updates(weights, update), memory), value
-
-    state = weights, optimiser.init(weights)
-    if observe is None:
-        (weights, _), losses = jax.lax.scan(step, state, batches, length=num_steps)
-        return losses, weights, None
-
-    if isinstance(observe, str):  # "outputs"
-        observe = partial(network.apply, inputs=task.inputs)
-
-    def chunk(state, batches, length=every):
-        record = observe(state[0])
-        state, losses = jax.lax.scan(step, state, batches, length=length)
-        return state, (losses, record)
-
-    whole, rest = divmod(num_steps, every)
-    first = jax.tree.map(
-        lambda some: some[: whole * every].reshape(whole, every, *some.shape[1:]), batches
-    )
-    state, (losses, records) = jax.lax.scan(chunk, state, first, length=whole)
-    losses = losses.reshape(-1)
-    if rest:
-        last = jax.tree.map(lambda some: some[whole * every :], batches)
-        state, (last_losses, record) = chunk(state, last, rest)
-        losses = jnp.append(losses, last_losses)
-        records = jax.tree.map(
-            lambda many, one: jnp.concatenate([many, jnp.asarray(one)[None]]), records, record
-        )
-    return losses, state[0], records
+        error.run = run._replace(losses=run.losses[:step], diverged_at=step)
+        raise error

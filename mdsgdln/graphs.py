@@ -52,6 +52,13 @@ class Graph:
             ) from error
         distinct = edges and len(set(edges)) == len(edges)
         checks.require(distinct, "edges", "at least one, and none twice", edges)
+        try:
+            sorted(edges)
+        except TypeError as error:
+            alike = (
+                "nodes that can be sorted, such as strings, as JAX sorts a dictionary of weights"
+            )
+            raise ValueError(f"sizes: expected {alike}, got {list(sizes)!r:.120}") from error
         joined, named = set().union(*edges), set(sizes)
         checks.require(joined <= named, "edges", f"nodes of {list(sizes)}", joined - named)
         checks.require(named <= joined, "sizes", f"nodes of {list(edges)}", named - joined)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -38,6 +39,11 @@ class GatedNetwork(Network, static=False):
     graph: Graph
     node_gates: dict[Any, Array]
     edge_gates: dict[Any, Array]
+
+    def __init_subclass__(cls, static: bool | None = None, **kwargs: Any):
+        super().__init_subclass__(static=False, **kwargs)
+        if static is None:  # else a subclass registers itself
+            _register(cls)
 
     def __init__(
         self,
@@ -202,20 +208,26 @@ def _indexer(rows: tuple[int, ...]) -> slice | np.ndarray:
 
 def _flatten(network: GatedNetwork):
     """Return gates as leaves in the order in which they were given; JAX would sort their nodes."""
+    static = {name: value for name, value in vars(network).items() if not name.endswith("_gates")}
     nodes, edges = network.node_gates, network.edge_gates
     leaves = tuple(nodes.values()), tuple(edges.values())
-    return leaves, (network.graph, tuple(nodes), tuple(edges))
+    return leaves, (tuple(static.items()), tuple(nodes), tuple(edges))
 
 
-def _unflatten(static, leaves) -> GatedNetwork:
+def _unflatten(kind: type[GatedNetwork], static, leaves) -> GatedNetwork:
     """Check nothing: inside a transformation the gates are tracers."""
-    network = object.__new__(GatedNetwork)
-    graph, *places = static
+    network = object.__new__(kind)
+    attributes, *places = static
     node_gates, edge_gates = (
         dict(zip(*each, strict=True)) for each in zip(places, leaves, strict=True)
     )
-    vars(network).update(graph=graph, node_gates=node_gates, edge_gates=edge_gates)
+    vars(network).update(attributes, node_gates=node_gates, edge_gates=edge_gates)
     return network
 
 
-jax.tree_util.register_pytree_node(GatedNetwork, _flatten, _unflatten)
+def _register(kind: type[GatedNetwork]) -> None:
+    """Make a class a pytree whose leaves are the gates; its other attributes are static."""
+    jax.tree_util.register_pytree_node(kind, _flatten, partial(_unflatten, kind))
+
+
+_register(GatedNetwork)

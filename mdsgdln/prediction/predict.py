@@ -68,14 +68,11 @@ def predict(
         UserWarning: the estimated error is above a tenth.
     """
     rule = _instance(optimiser, learning_rate)
-    whole, parts = task, (slice(None), None)
-    if held_out is not None:
-        whole, parts = _joined(task, held_out)
     checks.positive_integer("num_steps", num_steps)
     choice = choose_stand_in(
         network,
         scale,
-        whole,
+        task if held_out is None else _joined(task, held_out),
         num_neurons=num_neurons,
         key=key,
         optimiser=rule,
@@ -85,18 +82,21 @@ def predict(
 
     def run(second: bool) -> Run:
         small, weights, data = choice.make(second)
-        fresh = second and batch_size is not None and key is not None
+        first, rest = data, None
+        if held_out is not None:
+            first = data.take(slice(task.num_samples))
+            rest = data.take(slice(task.num_samples, None))
         return train(
             small,
             weights,
-            data.take(parts[0]) if held_out is not None else data,
+            first,
             learning_rate,
             num_steps,
             optimiser=optimiser,
             loss=loss,
             batch_size=batch_size,
-            key=jax.random.fold_in(key, LAST - 1) if fresh else key,
-            held_out=None if held_out is None else data.take(parts[1]),
+            key=jax.random.fold_in(key, LAST - 1) if second and batch_size else key,  # type: ignore[arg-type]
+            held_out=rest,
             every=every,
         )
 
@@ -126,8 +126,9 @@ def predict(
     return predicted
 
 
-def _difference(losses: Array, reference: Array) -> Any:
-    difference = jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
+def _difference(losses: Any, reference: Any) -> Any:
+    apart = jnp.sum(jnp.abs(losses - reference))
+    difference = jnp.where(apart > 0, apart / jnp.sum(reference), 0.0)
     return difference if checks.is_traced(difference) else float(difference)
 
 
@@ -137,21 +138,15 @@ def _roughness(losses: Array) -> Any:
     return rough if checks.is_traced(rough) else float(rough)
 
 
-def _joined(task: Task, held_out: Any) -> tuple[Task, tuple[slice, slice]]:
-    """Return the samples of both tasks, which share a basis, and where each of them stands."""
+def _joined(task: Task, held_out: Any) -> Task:
+    """Return the samples of both tasks, so that they are written in one basis."""
     checks.instance("held_out", held_out, Task)
-    for name, one, other in (
-        ("inputs", task.inputs, held_out.inputs),
-        ("targets", task.targets, held_out.targets),
-    ):
-        expected = f"{len(one)} rows of {name}, as the task has"
-        checks.require(len(one) == len(other), "held_out", expected, len(other))
-    inputs, targets = (
-        jnp.concatenate(pair, axis=1)
-        for pair in ((task.inputs, held_out.inputs), (task.targets, held_out.targets))
-    )
-    first = task.num_samples
-    return Task.from_samples(inputs.T, targets.T), (slice(first), slice(first, None))
+    for name in ("inputs", "targets"):
+        one, other = len(getattr(task, name)), len(getattr(held_out, name))
+        checks.require(one == other, "held_out", f"{one} rows of {name}, as the task has", other)
+    inputs = jnp.concatenate([task.inputs, held_out.inputs], axis=1)
+    targets = jnp.concatenate([task.targets, held_out.targets], axis=1)
+    return Task.from_samples(inputs.T, targets.T)
 
 
 def _instance(
@@ -163,7 +158,8 @@ def _instance(
     checks.function("optimiser", optimiser)
     if learning_rate is not None and not callable(learning_rate):  # which train refuses
         checks.positive("learning_rate", learning_rate)
-    return _build(optimiser, float(learning_rate) if np.isscalar(learning_rate) else RATE)
+    known = isinstance(learning_rate, float | int | np.number)
+    return _build(optimiser, float(learning_rate) if known else RATE)
 
 
 @lru_cache(maxsize=64)

@@ -180,9 +180,10 @@ def span(*pieces: Numbers) -> Float[np.ndarray, "n rank"]:
     precision = max(np.finfo(array.dtype).eps for array in arrays if array.dtype.kind == "f")
     known = [array.astype(float) for array in arrays]
     known = [piece / (np.linalg.norm(piece) or 1.0) for piece in known]  # weights may be tiny
-    columns = np.concatenate(known, axis=1)
+    columns: Any = np.concatenate(known, axis=1)
     largest = max(columns.shape)
     if columns.shape[1] > len(columns):  # RᵀR = XXᵀ: the same span, with as many columns as rows
-        columns = np.linalg.qr(columns.T, mode="r").T
+        triangle: Any = np.linalg.qr(columns.T, mode="r")
+        columns = triangle.T
     left, values, _ = np.linalg.svd(columns, full_matrices=False)
     return left[:, values > largest * precision * values.max(initial=0.0)]

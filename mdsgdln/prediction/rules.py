@@ -143,31 +143,31 @@ def _commutes(
             jax.random.normal(of, leaf.shape) * 10 ** jax.random.uniform(size, (), float, *lengths)
             for leaf, (of, size) in zip(leaves, keys, strict=True)
         ]
-        return structure.unflatten(drawn)
+        return jax.tree.unflatten(structure, drawn)
 
-    def updated(weights: PyTree, memory: PyTree, gradient: PyTree) -> tuple[PyTree, PyTree, PyTree]:
+    def updated(state: tuple[PyTree, PyTree], gradient: PyTree) -> tuple[tuple, PyTree]:
+        weights, memory = state
         update, memory = rule.update(gradient, memory, weights, value=1.0, grad=gradient)
-        return optax.apply_updates(weights, update), memory, update
+        return (optax.apply_updates(weights, update), memory), update
 
-    def step(state: tuple, key: Array) -> tuple[tuple, Array]:
-        small, wide = state
+    def step(states: tuple, key: Array) -> tuple[tuple, Array]:
         gradient = draw(key, (SHORTEST, LONGEST))
-        *small, update = updated(*small, gradient)
-        *wide, actual = updated(*wide, lift(gradient))
+        small, update = updated(states[0], gradient)
+        wide, actual = updated(states[1], lift(gradient))
         same = [
             jnp.linalg.norm(one - other) <= SAME * jnp.linalg.norm(one)
             for one, other in zip(
                 jax.tree.leaves(lift(update)), jax.tree.leaves(actual), strict=True
             )
         ]
-        return (tuple(small), tuple(wide)), jnp.stack(same).all()
+        return (small, wide), jnp.stack(same).all()
 
     @jax.jit
     def run(key: Array) -> Array:
-        first, *keys = jax.random.split(key, 2)
+        first, rest = jax.random.split(key)
         weights = draw(first, (0.0, 0.0))
-        state = [(part, rule.init(part)) for part in (weights, lift(weights))]
-        _, same = jax.lax.scan(step, tuple(state), jax.random.split(keys[0], num_updates))
+        states = tuple((part, rule.init(part)) for part in (weights, lift(weights)))
+        _, same = jax.lax.scan(step, states, jax.random.split(rest, num_updates))
         return same.all()
 
     # Concrete within compiled functions, too, in which a prediction may be made.

@@ -83,12 +83,21 @@ def stand_in(
             or a subclass with outputs of its own, a pathway with fewer neurons than modes, no key,
             or a loss that reads more than outputs and targets.
     """
-    how = {"num_neurons": num_neurons, "key": key, "optimiser": optimiser, "loss": loss}
-    return choose_stand_in(network, scale, task, num_steps=num_steps, **how).make(False)
+    choice = choose_stand_in(
+        network,
+        scale,
+        task,
+        num_neurons=num_neurons,
+        key=key,
+        optimiser=optimiser,
+        loss=loss,
+        num_steps=num_steps,
+    )
+    return choice.make(False)
 
 
 def choose_stand_in(
-    network: GatedNetwork | Layered,
+    network: Any,
     scale: Any,
     task: Task,
     *,
@@ -160,7 +169,7 @@ def _reduction(
     gated: Any = network.as_gated() if isinstance(network, LinearNetwork) else network
     edges = gated.graph.edges
 
-    def by_edge(weights: Any) -> dict:
+    def by_edge(weights: Any) -> Any:
         return weights if isinstance(weights, Mapping) else dict(zip(edges, weights, strict=True))
 
     if not given:
@@ -208,8 +217,8 @@ def _one_layer(
                 network,
                 scales,
                 task,
-                numbers[second],
-                _keys(key)[second],
+                numbers[int(second)],
+                _keys(key)[int(second)],
                 designed=rotates and not second,
                 rotates=rotates,
                 reduce_outputs=reduce_outputs,
@@ -230,7 +239,7 @@ def _several_layers(
     def make(second: bool) -> StandIn:
         most = numbers[1] if second else num_neurons
         with jax.ensure_compile_time_eval():
-            return narrow_layers(network, scales, task, most, _keys(key)[second])
+            return narrow_layers(network, scales, task, most, _keys(key)[int(second)])
 
     return Choice(make, (2 / width / sum(1 / number for number in numbers)) ** 0.5)
 

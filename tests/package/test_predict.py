@@ -1,0 +1,244 @@
+"""The error that a prediction states, against training; which learning rules may be predicted."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from bad_input import refused
+from numpy.testing import assert_allclose as close, assert_array_equal as equal
+
+import mdsgdln as md
+from mdsgdln import networks, tasks
+from mdsgdln.prediction import rules
+from mdsgdln.prediction.neurons import is_homogeneous
+
+pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
+KEY = jax.random.key(0)
+PLAIN = (False, False)
+
+
+def teacher(samples=60, seed=0):
+    """A task of ten inputs and three outputs, and others of the same teacher."""
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((10, 3))
+    inputs = np.random.default_rng(seed).standard_normal((samples, 10))
+    return md.Task.from_samples(inputs, np.tanh(inputs @ matrix))
+
+
+# Which rules --------------------------------------------------------------------------------------
+
+LATE = optax.join_schedules([optax.constant_schedule(0.1), lambda step: 0.1 / (1 + step)], [150])
+CLIP = optax.clip_by_global_norm(0.1)
+
+
+def switched(step):
+    """Plain descent, and after 150 updates Adam's normalisation."""
+    adam = optax.scale_by_adam()
+
+    def update(gradient, memory, weights=None):
+        normed, (count, *_) = adam.update(gradient, memory, weights)
+        late = count > step
+        mixed = jax.tree.map(lambda one, other: jnp.where(late, one, other), normed, gradient)
+        return mixed, adam.update(gradient, memory, weights)[1]
+
+    return optax.GradientTransformation(adam.init, update)
+
+
+def decay_of(mask):
+    return optax.chain(optax.add_decayed_weights(0.1, mask=mask), optax.sgd(1.0))
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "rotates", "copies"),
+    [
+        (optax.sgd(0.1, momentum=0.9), True, True),
+        (optax.chain(optax.add_decayed_weights(0.01), optax.sgd(LATE)), True, True),
+        (optax.chain(CLIP, optax.sgd(0.1)), True, False),
+        (optax.lars(0.1), True, True),
+        (optax.chain(optax.clip(0.1), optax.sgd(0.1)), False, True),
+        (optax.adamw(0.01), False, True),
+        (optax.radam(0.01), False, True),  # descent, for its first updates
+        (switched(150), False, True),
+        (optax.chain(CLIP, optax.adam(0.01)), False, False),
+        (optax.lamb(0.01), False, True),
+        (optax.novograd(0.01), None, False),
+        (optax.adafactor(0.01), False, None),
+        (optax.contrib.muon(0.01), None, False),
+        (optax.contrib.prodigy(), False, True),
+        (
+            optax.chain(optax.add_decayed_weights(0.1, mask=[True, False]), optax.sgd(1.0)),
+            True,
+            True,
+        ),
+        (
+            optax.chain(optax.add_decayed_weights(0.1, mask={"a": True}), optax.sgd(1.0)),
+            False,
+            False,
+        ),
+    ],
+    ids=lambda value: "" if not isinstance(value, bool) else str(value),
+)
+def test_rules_are_told_apart_over_many_updates(optimiser, rotates, copies):
+    """What is known of each rule on paper; None where it depends on sizes."""
+    found = rules.rotates_layers(optimiser, PLAIN, 200), rules.keeps_copies(optimiser, PLAIN, 200)
+    for known, each in zip((rotates, copies), found, strict=True):
+        assert known in (None, each)
+
+
+def test_merged_nodes_need_a_rule_without_masks_and_norms_of_layers():
+    edges = ("x", "a"), ("x", "b"), ("a", "y"), ("b", "y")
+    for optimiser, expected in (
+        (optax.chain(CLIP, optax.sgd(0.1)), True),
+        (optax.lars(0.1), False),
+        (optax.adam(0.1), False),
+    ):
+        assert rules.rotates_nodes(optimiser, edges, (("a", "b"),), 50) == expected
+    assert rules.rotates_nodes(optax.lars(0.1), edges, (), 50)
+    masked = optax.masked(optax.trace(0.9), dict.fromkeys(edges, True))
+    assert rules.rotates_nodes(masked, edges, (), 50)
+    assert not rules.rotates_nodes(masked, edges, (("a", "b"),), 50)
+
+
+def test_activations_that_are_bounded_somewhere_are_not_homogeneous():
+    for activation in (jax.nn.relu, jax.nn.leaky_relu, jnp.abs, jax.nn.identity):
+        assert is_homogeneous(activation)
+    for activation in (jax.nn.relu6, lambda z: jnp.clip(z, 0, 5000), jnp.tanh, jax.nn.softplus):
+        assert not is_homogeneous(activation)
+
+
+# The estimated error ------------------------------------------------------------------------------
+
+
+def trained(network, scale, task, steps, seeds=(1, 2, 3), **how):
+    return [
+        md.train(network, network.init(jax.random.key(seed), scale), task, None, steps, **how)
+        for seed in seeds
+    ]
+
+
+def apart(one, other):
+    return md.deviation(one, other, learned=None)
+
+
+@pytest.mark.parametrize(
+    ("activation", "width", "scale", "optimiser"),
+    [
+        (jax.nn.relu, 800, 1e-3, optax.sgd(0.05)),
+        (jax.nn.gelu, 800, 1e-3, optax.chain(optax.clip_by_global_norm(0.3), optax.sgd(0.05))),
+        (jnp.tanh, 800, 1e-2, optax.sgd(0.005, momentum=0.9)),
+        (jax.nn.relu, 500, 1e-3, optax.adam(1e-3)),
+        (jax.nn.relu, 500, 1e-3, optax.radam(3e-3)),
+        (jax.nn.softplus, 300, 1e-3, optax.sgd(0.002)),
+        (jax.nn.relu, 24, 1e-2, optax.sgd(0.05)),
+    ],
+    ids=["descent", "GELU, clipped", "momentum", "Adam", "RAdam", "softplus", "narrow"],
+)
+@pytest.mark.filterwarnings("ignore:predict. the curve may be")
+def test_the_stated_error_covers_the_error(activation, width, scale, optimiser):
+    task, network = teacher(), networks.Layered((10, width, 3), activation)
+    runs = trained(network, scale, task, 400, optimiser=optimiser)
+    predicted = md.predict(network, scale, task, None, 400, optimiser=optimiser, key=KEY)
+    error = np.mean([apart(predicted.losses, run.losses) for run in runs])
+    null = np.mean([apart(runs[0].losses, run.losses) for run in runs[1:]])
+    assert error < 3 * predicted.error or error < 2 * null
+    assert null / 5 < predicted.seed_difference < 5 * null
+    assert predicted.weights is None and predicted.state is None
+
+
+def test_the_stated_error_is_the_difference_of_two_stand_ins_written_out():
+    """Of a gated network: the mean of its weights, and a draw of them."""
+    task = tasks.contextual(2, 4)
+    network = networks.contextual_pathways(task, 2, 1, 40)
+    predicted = md.predict(network, 1e-3, task, 0.1, 600, key=KEY)
+    key = jax.random.split(jax.random.fold_in(KEY, 2**32 - 1))[1]
+    drawn = md.train(network, network.init(key, 1e-3), task, 0.1, 600)
+    close(predicted.error, apart(drawn.losses, predicted.losses), rtol=1e-6)
+    close(predicted.seed_difference, 2**0.5 * predicted.error)
+    weights = network.init(KEY, 1e-3)
+    exact = md.predict(network, weights, task, 0.1, 600)
+    assert exact.error == exact.seed_difference == 0 and exact.weights is None
+
+
+def test_a_large_error_warns_and_a_second_run_that_diverges_is_one():
+    task, network = tasks.xor(1.0), networks.ReLUNetwork((3, 8, 1))
+    with pytest.warns(UserWarning, match="the curve may be .* off"):
+        assert md.predict(network, 1e-3, task, 0.1, 600, key=KEY).error > 0.1
+
+
+def test_batches_have_keys_of_their_own_and_their_noise_is_no_difference_of_networks():
+    """Neither stand-in is drawn from a key of an epoch's order."""
+    data = jax.random.key_data
+    epochs = {tuple(row) for row in data(jax.random.split(KEY, 64)).tolist()}
+    own = jax.random.split(jax.random.fold_in(KEY, 2**32 - 1))
+    assert not epochs & {tuple(row) for row in data(own).tolist()}
+    task, network = teacher(), networks.ReLUNetwork((10, 600, 3))
+    how = {"optimiser": optax.sgd(0.02), "batch_size": 8}
+    runs = [
+        md.train(
+            network,
+            network.init(jax.random.key(seed), 1e-3),
+            task,
+            None,
+            300,
+            key=jax.random.key(seed + 9),
+            **how,
+        )
+        for seed in (1, 2, 3)
+    ]
+    predicted = md.predict(network, 1e-3, task, None, 300, key=KEY, **how)
+    null = np.mean([apart(runs[0].losses, run.losses) for run in runs[1:]])
+    error = np.mean([apart(predicted.losses, run.losses) for run in runs])
+    assert 0.5 * null < predicted.seed_difference < 1.5 * null
+    assert error < 1.5 * predicted.error
+    same = md.train(network, network.init(KEY, 1e-3), task, None, 300, key=KEY, **how)
+    assert apart(predicted.losses, same.losses) < 0.3 * error  # the same batches
+
+
+def test_held_out_loss_is_predicted_with_an_error_of_its_own():
+    task, other = teacher(40), teacher(50, seed=5)
+    network = networks.ReLUNetwork((10, 600, 3))
+    how = {"optimiser": optax.sgd(0.05), "held_out": other, "every": 4}
+    runs = trained(network, 1e-3, task, 400, **how)
+    predicted = md.predict(network, 1e-3, task, None, 400, key=KEY, **how)
+    assert predicted.held_out.shape == (100,)
+    error = np.mean([apart(predicted.held_out, run.held_out) for run in runs])
+    null = np.mean([apart(runs[0].held_out, run.held_out) for run in runs[1:]])
+    assert error < 3 * predicted.held_out_error or error < 2 * null
+    linear = networks.LinearNetwork((10, 90, 3))
+    weights = linear.init(KEY, 0.1)
+    run, exact = (call(linear, weights, task, None, 100, **how) for call in (md.train, md.predict))
+    close(exact.held_out, run.held_out, rtol=1e-11)
+    with refused("held_out: expected 10 rows of inputs"):
+        md.predict(network, 1e-3, task, 0.1, 3, key=KEY, held_out=tasks.xor(1.0))
+
+
+def test_a_large_task_is_reduced_by_its_smaller_side():
+    rng = np.random.default_rng(0)
+    inputs = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 5000))
+    task = md.Task(inputs, rng.standard_normal((2, 5000)))
+    _, _, reduced = md.theory.stand_in(networks.ReLUNetwork((20, 400, 2)), 1e-3, task, key=KEY)
+    assert reduced.inputs.shape == (3, 5000)
+    close(reduced.inputs.T[:9] @ reduced.inputs, inputs.T[:9] @ inputs, atol=1e-9)
+
+
+def test_a_subclass_of_a_gated_network_keeps_gates_as_leaves():
+    class Mine(md.GatedNetwork):
+        pass
+
+    task = teacher(12)
+    arguments = {"x": 10, "h": 4, "y": 3}, [("x", "h"), ("h", "y")], {"h": [0, 1] * 6}
+    one, other = md.GatedNetwork(*arguments), Mine(*arguments)
+    weights = one.init(KEY, 0.3)
+    runs = [
+        md.train(network, weights, task, 0.1, 50, batch_size=4, key=KEY) for network in (one, other)
+    ]
+    equal(runs[0].losses, runs[1].losses)
+    assert isinstance(other.take([0, 1]), Mine) and len(jax.tree.leaves(other)) == 1
+    with refused("task: expected 12 samples"):
+        other.check(None, teacher(7))
+
+
+def test_nodes_of_a_graph_can_be_sorted():
+    with refused("sizes: expected nodes that can be sorted"):
+        md.GatedNetwork({0: 3, "h": 4, 1: 2}, [(0, "h"), ("h", 1)])

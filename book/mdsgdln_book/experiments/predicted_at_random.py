@@ -130,9 +130,9 @@ def predict_and_train(number: int) -> dict:
         predicted = md.predict(network, scale, task, None, STEPS, **options, key=key)
     scales = network.scales(scale)
     few = min(NEURONS, width)
-    plain = represent_layer(
-        network, scales, task, few, plain_key, rotates=False, reduce_outputs=False, designed=False
-    )
+    clips = drawn["rule"] == "clipped"  # by the norm of all copies
+    how = {"rotates": clips, "reduce_outputs": False, "designed": False}
+    plain = represent_layer(network, scales, task, few, plain_key, **how)
 
     def error_of(losses):
         return float(np.mean([md.deviation(losses, run, learned=None) for run in trained]))

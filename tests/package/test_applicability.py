@@ -76,7 +76,7 @@ def test_every_condition_has_a_case_within_and_one_beyond():
     ):
         table = theory.applicability(network, task, scale)
         assert not row(table, words).holds and not table.holds
-        assert row(table, words).beyond in repr(table) and words in table._repr_html_()
+        assert row(table, words).beyond in repr(table)
     # the second input sets the first gate; inputs sum to zero, so that none is on for all
     assert row(theory.applicability(gated, tasks.xor(1.0), 1e-4), "ReLU").value == 0.5
     assert row(theory.applicability(wide, turned, 1e-4), "off-diagonal").value == (
@@ -84,12 +84,9 @@ def test_every_condition_has_a_case_within_and_one_beyond():
     )
 
 
-def test_predictions_warn_of_the_same():
+def test_predictions_of_such_networks_warn_by_how_much():
     network = networks.LinearNetwork((8, 9, 15))
-    table = theory.applicability(network, TASK, 0.3)
-    with pytest.warns(UserWarning) as said:
-        theory.predict(network, 0.3, TASK, 0.1, 2)
-    (words,) = (str(warning.message) for warning in said)
-    assert all(found.beyond in words for found in table.rows[:2])
+    with pytest.warns(UserWarning, match="the curve may be .* off"):
+        theory.predict(network, 0.3, TASK, 0.1, 9)
     weights = network.init(jax.random.key(0), 0.3)
     theory.predict(network, weights, TASK, 0.1, 2)  # no warning

@@ -431,6 +431,7 @@ def test_three_hidden_layers_are_predicted_from_sigma():
     assert losses[-1] < 0.9 * losses[0] and error < max(2 * null, 3 * predicted.error)
 
 
+@pytest.mark.filterwarnings("ignore:predict. the curve may be")
 def test_learning_rates_of_a_stand_in_may_be_mapped_and_the_rest_is_concrete():
     task, network = tasks.xor(1.0), networks.ReLUNetwork((3, 80, 1))
     rates = jnp.array([0.01, 0.05])

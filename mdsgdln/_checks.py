@@ -46,6 +46,7 @@ def real_array(name: str, value: Any, axes: str) -> Array:
         return array if jnp.issubdtype(array.dtype, np.floating) else array.astype(float)
     if hasattr(value, "detach"):  # a PyTorch tensor, perhaps on a GPU or with a gradient
         value = value.detach().cpu()
+        value = value.double() if value.element_size() < 4 else value  # NumPy has no bfloat16
     advice = ""
     try:
         array = np.asarray(value)

@@ -11,7 +11,11 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.preprocessing import scale as standardise
 
 import mdsgdln as md
-from mdsgdln_book.experiments.people_predicted import mean_difference, train_and_predict
+from mdsgdln_book.experiments.people_predicted import (
+    mean_difference,
+    train_and_predict,
+    whole_losses,
+)
 from mdsgdln_book.experiments.published import SCALE
 from mdsgdln_book.tables import Table
 
@@ -74,7 +78,7 @@ def compare_with_prediction(data: str, loss: str, activation: str, rule: str) ->
         for weights_key, key in keys
     ]
     trained, predicted = (
-        np.stack([run[name].losses for run in runs]) for name in ("trained", "predicted")
+        np.stack([whole_losses(run[name]) for run in runs]) for name in ("trained", "predicted")
     )
     return {
         "error": float(np.mean([*map(partial(md.deviation, learned=None), predicted, trained)])),

@@ -1,6 +1,6 @@
 """Training by any optimiser on any loss, in one compiled loop that can be stopped and resumed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
@@ -212,7 +212,8 @@ def _check_optimiser(optimiser: Any, learning_rate: Any) -> None:
     checks.require(not callable(learning_rate), "learning_rate", number, learning_rate)
     instance = hasattr(optimiser, "init") and hasattr(optimiser, "update")
     known = "an optimiser of optax, or a function of the learning rate that returns one"
-    checks.require(instance or callable(optimiser), "optimiser", known, optimiser)
+    usable = (instance or callable(optimiser)) and isinstance(optimiser, Hashable)
+    checks.require(usable, "optimiser", known, optimiser)
     number = "a number above 0, or None with an optimiser instance, which has its own step size"
     checks.require(instance == (learning_rate is None), "learning_rate", number, learning_rate)
     if learning_rate is not None:

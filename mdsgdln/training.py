@@ -148,10 +148,15 @@ def train(
         checks.function("observe", observe)
     if held_out is not None:
         checks.instance("held_out", held_out, Task)
-        check_targets(loss, held_out)
-        network.check(weights, held_out)
+        try:
+            check_targets(loss, held_out)
+            network.check(weights, held_out)
+        except ValueError as error:
+            raise ValueError(f"held_out: {error}") from error
     if state is not None:
         checks.instance("state", state, State)
+    if progress is not None:
+        checks.instance("progress", progress, bool)
     optimiser = optax.sgd if optimiser is None else optimiser
     _check_optimiser(optimiser, learning_rate)
     batching = None

@@ -1,6 +1,7 @@
 """Training by any optimiser on any loss, in one compiled loop that can be stopped and resumed."""
 
 from collections.abc import Callable, Hashable
+from contextlib import closing
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
@@ -12,7 +13,7 @@ from jaxtyping import Array, Float, PyTree
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln._descent import Batching, Data, Progress, Rule, train_all, train_in_chunks
-from mdsgdln._progress import bar_of_steps
+from mdsgdln._progress import watched
 from mdsgdln.losses import Loss, check_targets, squared_error
 from mdsgdln.networks import Network
 from mdsgdln.tasks import Task
@@ -145,7 +146,8 @@ def train(
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
     if observe not in (None, "outputs", "loss"):
-        checks.function("observe", observe)
+        what = 'a function of the weights, "outputs" or "loss"'
+        checks.require(callable(observe), "observe", what, observe)
     if held_out is not None:
         checks.instance("held_out", held_out, Task)
         try:
@@ -198,12 +200,11 @@ def train(
     now = None
     if not checks.is_traced(arguments):
         try:
-            with bar_of_steps(num_steps, progress) as bar:
-                for now in train_in_chunks(*arguments):
+            with closing(watched(train_in_chunks(*arguments), num_steps, progress)) as looks:
+                for now in looks:
                     if checks.is_traced(now):  # by an enclosing function
                         break
                     _check_finite(run_of(now), learning_rate)
-                    bar.update(int(now.step) - bar.n)
         except KeyboardInterrupt as interrupt:
             interrupt.run = run_of(now)  # type: ignore[attr-defined]
             raise

@@ -46,6 +46,7 @@ def real_array(name: str, value: Any, axes: str) -> Array:
         return array if jnp.issubdtype(array.dtype, np.floating) else array.astype(float)
     if hasattr(value, "detach"):  # a PyTorch tensor, perhaps on a GPU or with a gradient
         value = value.detach().cpu()
+        value = value.double() if value.element_size() < 4 else value  # NumPy has no bfloat16
     advice = ""
     try:
         array = np.asarray(value)
@@ -55,8 +56,10 @@ def real_array(name: str, value: Any, axes: str) -> Array:
             raise TypeError(array.dtype)  # complex numbers, text, dates
         wide = array.dtype in (np.float32, np.float64)
         with jax.ensure_compile_time_eval():  # data stay concrete inside a compiled function
-            # Without a dtype JAX compiles a program for each shape.
-            return jnp.asarray(array, jax.dtypes.canonicalize_dtype(array.dtype if wide else float))
+            # What its owner may change is copied, as weights that another framework trains. Without
+            # a dtype JAX compiles a program for each shape.
+            convert = jnp.array if array.flags.writeable else jnp.asarray
+            return convert(array, jax.dtypes.canonicalize_dtype(array.dtype if wide else float))
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{name}: expected numbers of shape {axes}, got {value!r:.80}{advice}"

@@ -1,5 +1,6 @@
 """The loop of training: one compiled program, run for about half a second at a time."""
 
+import inspect
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,7 +17,7 @@ from mdsgdln._checks import Scalar
 
 SECONDS = 0.5  # between two looks at the run, at which Ctrl-C is heard
 GROWTH = 32  # of the number of steps from one look to the next, at most
-FIRST = 10**7  # samples times weights: the steps before the first look, if each did only this
+FIRST = 10**8  # products of a sample and a weight before the first look
 DRAWN = 2**19  # samples of batches that are drawn at once
 
 
@@ -30,9 +31,8 @@ class Rule(NamedTuple):
     num_steps: int
 
     def instance(self, learning_rate: Scalar | None) -> Any:
-        """Return the optimiser as one that may ask for the loss, as a line search does."""
-        made = self.optimiser if learning_rate is None else self.optimiser(learning_rate)
-        return optax.with_extra_args_support(made)
+        """Return the optimiser."""
+        return self.optimiser if learning_rate is None else self.optimiser(learning_rate)
 
 
 class Data(NamedTuple):
@@ -112,6 +112,8 @@ def advance(
     The optimiser's memory is made here if ``fresh``, as one program compiles faster than two.
     """
     optimiser = rule.instance(data.learning_rate)
+    asked = inspect.signature(optimiser.update).parameters
+    asks_all = any(each.kind is each.VAR_KEYWORD for each in asked.values())
 
     def update(progress: Progress) -> Progress:
         network, task = data.at(progress.step)
@@ -120,7 +122,8 @@ def advance(
             return rule.loss(network, weights, task)
 
         value, gradient = jax.value_and_grad(value_of)(progress.weights)
-        extra = {"value": value, "grad": gradient, "value_fn": value_of}
+        offered = {"value": value, "grad": gradient, "value_fn": value_of}  # to a line search
+        extra = {name: offered[name] for name in offered if asks_all or name in asked}
         change, memory = _call(
             optimiser.update, gradient, progress.memory, progress.weights, **extra
         )
@@ -183,8 +186,9 @@ def train_in_chunks(
     progress = start(weights, data, rule) if any(keys) else _empty(progress)
     progress = _resumed(progress, memory)._replace(weights=weights)
     done, fresh = 0, memory is None
-    size = sum(np.size(leaf) for leaf in jax.tree.leaves(weights)) * data.task.num_samples
-    chunk = max(1, FIRST // size)
+    num_samples = data.task.num_samples if batching is None else batching.batch_size
+    num_weights = sum(np.size(leaf) for leaf in jax.tree.leaves(weights))
+    chunk = max(1, FIRST // (num_samples * num_weights))
     while done < num_steps:
         if batching is not None and done and done % window == 0:
             data = batching.of(data, done, window)

@@ -1,17 +1,23 @@
 """A bar of progress where somebody watches."""
 
 import sys
+from collections.abc import Generator, Iterable
+from typing import Any
 
 from tqdm import tqdm
 
 DELAY = 3  # seconds before a bar appears that nobody asked for
 
 
-def bar_of_steps(num_steps: int, shown: bool | None) -> tqdm:
-    """Return a bar of ``num_steps``; None shows it in a terminal or a notebook, if it lasts."""
-    disabled = not (is_watched() if shown is None else shown)
-    delay = DELAY if shown is None else 0
-    return tqdm(total=num_steps, unit="step", disable=disabled, delay=delay)
+def watched(looks: Iterable[Any], num_steps: int, shown: bool | None) -> Generator[Any, None, None]:
+    """Yield each look at a run, whose bar is shown, or if None in a terminal or a notebook."""
+    if not (is_watched() if shown is None else shown):
+        yield from looks
+        return
+    with tqdm(total=num_steps, unit="step", delay=DELAY if shown is None else 0) as bar:
+        for look in looks:
+            yield look
+            bar.update(int(look.step) - bar.n)
 
 
 def is_watched() -> bool:

@@ -1,6 +1,7 @@
 """Training by any optimiser on any loss, in one compiled loop that can be stopped and resumed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from contextlib import closing
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import jax
@@ -12,7 +13,7 @@ from jaxtyping import Array, Float, PyTree
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln._descent import Batching, Data, Progress, Rule, train_all, train_in_chunks
-from mdsgdln._progress import bar_of_steps
+from mdsgdln._progress import watched
 from mdsgdln.losses import Loss, check_targets, squared_error
 from mdsgdln.networks import Network
 from mdsgdln.tasks import Task
@@ -145,13 +146,19 @@ def train(
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
     if observe not in (None, "outputs", "loss"):
-        checks.function("observe", observe)
+        what = 'a function of the weights, "outputs" or "loss"'
+        checks.require(callable(observe), "observe", what, observe)
     if held_out is not None:
         checks.instance("held_out", held_out, Task)
-        check_targets(loss, held_out)
-        network.check(weights, held_out)
+        try:
+            check_targets(loss, held_out)
+            network.check(weights, held_out)
+        except ValueError as error:
+            raise ValueError(f"held_out: {error}") from error
     if state is not None:
         checks.instance("state", state, State)
+    if progress is not None:
+        checks.instance("progress", progress, bool)
     optimiser = optax.sgd if optimiser is None else optimiser
     _check_optimiser(optimiser, learning_rate)
     batching = None
@@ -193,12 +200,11 @@ def train(
     now = None
     if not checks.is_traced(arguments):
         try:
-            with bar_of_steps(num_steps, progress) as bar:
-                for now in train_in_chunks(*arguments):
+            with closing(watched(train_in_chunks(*arguments), num_steps, progress)) as looks:
+                for now in looks:
                     if checks.is_traced(now):  # by an enclosing function
                         break
                     _check_finite(run_of(now), learning_rate)
-                    bar.update(int(now.step) - bar.n)
         except KeyboardInterrupt as interrupt:
             interrupt.run = run_of(now)  # type: ignore[attr-defined]
             raise
@@ -212,7 +218,8 @@ def _check_optimiser(optimiser: Any, learning_rate: Any) -> None:
     checks.require(not callable(learning_rate), "learning_rate", number, learning_rate)
     instance = hasattr(optimiser, "init") and hasattr(optimiser, "update")
     known = "an optimiser of optax, or a function of the learning rate that returns one"
-    checks.require(instance or callable(optimiser), "optimiser", known, optimiser)
+    usable = (instance or callable(optimiser)) and isinstance(optimiser, Hashable)
+    checks.require(usable, "optimiser", known, optimiser)
     number = "a number above 0, or None with an optimiser instance, which has its own step size"
     checks.require(instance == (learning_rate is None), "learning_rate", number, learning_rate)
     if learning_rate is not None:

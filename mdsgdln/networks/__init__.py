@@ -5,8 +5,9 @@ and its architecture is static, so that networks pass through ``jax.jit`` and ``
 """
 
 from mdsgdln.networks.architectures import contextual_pathways, pathways, routing_network
+from mdsgdln.networks.foreign import from_weights
 from mdsgdln.networks.gated import GatedNetwork
-from mdsgdln.networks.layered import Layered, LinearNetwork, ReLUNetwork, from_weights
+from mdsgdln.networks.layered import Layered, LinearNetwork, ReLUNetwork
 from mdsgdln.networks.network import Network
 
 __all__ = [

@@ -1,11 +1,13 @@
-"""Chains of layers with any activation: linear, ReLU and others; weights of other frameworks."""
+"""Chains of layers with any activation: linear, ReLU and others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
@@ -15,10 +17,8 @@ from mdsgdln.networks.gated import GatedNetwork
 from mdsgdln.networks.network import Network, checked_gate, draw_gaussian
 from mdsgdln.tasks import Task
 
-TRANSPOSED = {"torch": False, "flax": True, "sklearn": True}  # stored as (in, out)
 Layer = Array | tuple[Array, Array]  # W, or (W, b)
 LayerScales = Scalar | Sequence[Scalar | Sequence[Scalar]]
-LARGEST_DIFFERENCE = 1e-4  # of the largest output: single precision is a hundred times finer
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,13 +43,25 @@ class Layered(Network):
         checks.several("sizes", self.sizes)
         sizes = tuple(checks.positive_integer("sizes", size) for size in self.sizes)
         checks.require(len(sizes) > 1, "sizes", "(N_in, H, ..., N_out)", sizes)
-        checks.function("activation", self.activation)
+        for width in sizes[1:-1]:
+            _check_activation(self.activation, width)
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "biases", checks.booleans("biases", self.biases, len(sizes) - 1))
 
     def __repr__(self) -> str:
         biases = f", biases={self.biases}" if any(self.biases) else ""
         return f"{type(self).__name__}({self.sizes}{biases})"
+
+    def __reduce__(self):
+        """Pickle a function of JAX by its name, so that it stays the same object, others whole."""
+        from joblib import wrap_non_picklable_objects
+
+        name = getattr(self.activation, "__name__", "")
+        modules = [each for each in (jnp, jax.nn) if getattr(each, name, None) is self.activation]
+        where = modules[0].__name__ if modules else None
+        whole = wrap_non_picklable_objects(self.activation, keep_wrapper=False)
+        known = vars(self) | {"activation": name if where else whole}
+        return _unpickled, (type(self), known, where)
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
@@ -147,14 +159,33 @@ class Layered(Network):
         return [(layer > 0).astype(layer.dtype) for layer in self.activations(weights, inputs)]
 
 
+def _check_activation(activation: Any, width: int) -> None:
+    checks.function("activation", activation)
+    try:
+        given = jax.eval_shape(activation, jax.ShapeDtypeStruct((width, 2), np.float32))
+        shape = getattr(given, "shape", type(given))
+    except Exception as error:  # whatever a function of another library raises
+        raise ValueError(
+            "activation: expected a function of a JAX array, such as jax.numpy.tanh, got "
+            f"{activation!r:.80}, which raised {type(error).__name__}"
+        ) from error
+    number = "a function that returns one number for each, such as jax.numpy.tanh"
+    checks.require(shape == (width, 2), "activation", number, activation)
+
+
+def _unpickled(kind: type, known: dict, module: str | None) -> Layered:
+    if module is not None:
+        known = known | {"activation": getattr(import_module(module), known["activation"])}
+    network: Layered = object.__new__(kind)
+    vars(network).update(known)
+    return network
+
+
 class LinearNetwork(Layered):
     """A linear network, ŷ = W_L ⋯ W_1 x; ``sizes`` is (N_in, H, ..., N_out)."""
 
     def __init__(self, sizes: Sequence[int], biases: bool | Sequence[bool] = False):
         super().__init__(sizes, jax.nn.identity, biases)
-
-    def __reduce__(self):
-        return LinearNetwork, (self.sizes, self.biases)  # functions of JAX cannot be pickled
 
     def as_gated(self) -> GatedNetwork:
         """Return the same network as a gated network without gates, edges in order of layers."""
@@ -174,91 +205,3 @@ class ReLUNetwork(Layered):
 
     def __init__(self, sizes: Sequence[int], biases: bool | Sequence[bool] = False):
         super().__init__(sizes, jax.nn.relu, biases)
-
-    def __reduce__(self):
-        return ReLUNetwork, (self.sizes, self.biases)
-
-
-NAMED: dict[str, Callable[..., Layered]] = {"relu": ReLUNetwork, "linear": LinearNetwork}
-
-
-def from_weights(
-    weights: Sequence[Any],
-    biases: Sequence[Any] | None = None,
-    *,
-    convention: Literal["torch", "flax", "sklearn"] = "torch",
-    activation: Literal["relu", "linear"] | Callable[[Array], Array] = "relu",
-    check: tuple[Any, Any] | None = None,
-) -> tuple[Layered, list[Layer]]:
-    """Return the network with these layers of weights, and the weights in the form it takes.
-
-    ``Linear.weight`` of PyTorch and Equinox is (out, in) (``"torch"``); a kernel of Flax and the
-    ``coefs_`` of scikit-learn are (in, out). A layer whose bias is given has a bias.
-
-    The weights do not show which activation they were trained with. ``check`` does: this network
-    has to give the framework's outputs.
-
-    A loss that is c times 𝓛 of MHS Eq. 2 has the time t = c · learning rate · step: c = 2/N_out for
-    a mean of squares, as PyTorch's ``MSELoss``, and 1/N_out for half of it, as ``optax.l2_loss``.
-    scikit-learn reports ``loss_`` with c = 1/N_out, but descends 𝓛 itself, c = 1.
-
-    Args:
-        weights: of every layer, first to last, (N_{l+1}, N_l) or (N_l, N_{l+1}).
-        biases: of every layer, (N_{l+1},), or None where it has none.
-        convention: ``"torch"``, ``"flax"`` or ``"sklearn"``.
-        activation: of the hidden layers: ``"relu"``, ``"linear"`` or a function such as
-            ``jax.numpy.tanh``.
-        check: inputs (P, N_in) and the framework's outputs for them, (P, N_out) or (P,).
-    """
-    checks.require(convention in TRANSPOSED, "convention", f"one of {[*TRANSPOSED]}", convention)
-    checks.several("weights", weights)
-    layers: list[Any] = [
-        checks.finite_array(f"weights[{index}]", weight, 2, "(neurons, neurons)")
-        for index, weight in enumerate(weights)
-    ]
-    checks.require(layers, "weights", "one matrix per layer", layers)
-    if TRANSPOSED[convention]:
-        layers = [layer.T for layer in layers]
-    for index, (source, target) in enumerate(zip(layers[:-1], layers[1:], strict=True), 1):
-        number = len(source)
-        expected = f"weights from {number} neurons, of the layer before by the {convention!r} rule"
-        checks.require(target.shape[1] == number, f"weights[{index}]", expected, target.shape[1])
-    sizes = layers[0].shape[1], *map(len, layers)
-    given = [None] * len(layers) if biases is None else biases
-    checks.several("biases", given, len(layers))
-    biased = [bias is not None for bias in given]
-    for index, bias in enumerate(given):
-        if bias is not None:
-            name = f"biases[{index}]"
-            bias = checks.finite_array(name, bias, 1, "(neurons,)")
-            checks.of_shape(name, bias, (len(layers[index]),))
-            layers[index] = layers[index], bias
-    if isinstance(activation, str) and activation in NAMED:
-        network: Layered = NAMED[activation](sizes, biased)
-    else:
-        expected = f"one of {[*NAMED]} or a function"
-        checks.require(callable(activation), "activation", expected, activation)
-        network = Layered(sizes, activation, biased)  # type: ignore[arg-type]  # checked above
-    if check is not None:
-        _compare(network, layers, check)
-    return network, layers
-
-
-def _compare(network: Layered, weights: list[Layer], check: tuple[Any, Any]) -> None:
-    checks.several("check", check, 2)
-    inputs = checks.finite_array("check[0]", check[0], 2, "(P, N_in)")
-    checks.of_shape("check[0]", inputs, (len(inputs), network.sizes[0]))
-    outputs = network.apply(weights, inputs.T).T
-    expected = checks.rows_of_samples("check[1]", check[1])
-    checks.of_shape("check[1]", expected, outputs.shape)
-    largest = float(jnp.abs(expected).max())
-    nonzero = "an output that is not zero, as zeros fit any activation"
-    checks.require(largest, "check[1]", nonzero, largest)
-    difference = float(jnp.abs(outputs - expected).max()) / largest
-    if difference > LARGEST_DIFFERENCE:
-        raise ValueError(
-            f"check: expected the outputs of a {type(network).__name__} with these weights, got "
-            f"outputs that differ by {difference:.2g} of the largest; likely causes: another "
-            "activation (leaky ReLU, tanh), a missing bias, a squashed output, samples or inputs "
-            "in another order, or a square layer in another convention"
-        )

@@ -72,6 +72,7 @@ INSTANCES = {
 }
 METHODS = ("", ".init", ".check", ".scales")
 KINDS = "Layered", "LinearNetwork", "ReLUNetwork"
+STATE = md.train(LINEAR, LAYERS, TASK, 0.1, 2, optimiser=optax.adam).state
 RELU_RUN = {"network": RELU, "weights": LAYERS}
 PATTERNS = {"weights": np.ones(4)}
 EDGE_RACE = {"network": ROUTES, "task": ROUTING, "starts": dict.fromkeys(ROUTES.graph.edges, 0.1)}
@@ -107,13 +108,17 @@ OWN = {  # of those that take others
     "networks.routing_network": {"task": ROUTING, "num_domains": 2, "num_trained": 2}
     | {"num_hidden": 8},
     "networks.from_weights": {"weights": [W1, W2], "biases": [B1, None], "convention": "torch"}
-    | {"activation": "relu", "check": (np.ones((1, 3)), np.full((1, 4), 8.0))},
+    | {
+        "activation": "relu",
+        "check": (np.outer([1, -1], np.ones(3)), np.outer([8, 0], np.ones(4))),
+    },
     "losses.check_targets": {"loss": md.logistic},
     "theory.predict": {"num_steps": 2, "optimiser": optax.sgd, "loss": md.squared_error}
     | {"batch_size": 2},
     "theory.stand_in": {"optimiser": optax.sgd(0.1), "loss": md.squared_error},
     "training.train": {"network": LINEAR, "weights": LAYERS, "num_steps": 2, "every": 1}
-    | {"optimiser": optax.adam, "batch_size": 2, "loss": decay},
+    | {"optimiser": optax.adam, "batch_size": 2, "loss": decay}
+    | {"held_out": TASK, "state": STATE, "progress": False},
     "theory.contextual_closed_form": {"strengths": [0.1, 0.1]},
     "theory.context_preference": RELU_RUN | {"contexts": np.arange(3) % 2},
     "theory.mode_trajectory": STRENGTHS | {"depth": 3},
@@ -286,6 +291,7 @@ CASES = [
     bad("networks.from_weights", r"check\[1\]", check=(np.ones((1, 3)), np.ones((1, 2)))),
     bad("networks.from_weights", "zeros fit any", check=(np.ones((1, 3)), np.zeros((1, 4)))),
     bad("training.train", batch_size=5),
+    bad("training.train", "held_out: targets", held_out=OTHER),
     bad("training.train", key=None),
     bad("training.train", "weights", network=GATED),
     bad("training.train", "inputs", task=tasks.Task(np.eye(4), np.ones((1, 4)))),

@@ -64,6 +64,63 @@ def test_outputs_of_another_network_are_refused(outputs):
         networks.from_weights([W1, W2], [B1, None], check=(INPUTS.T, outputs))
 
 
+SMALL = [1e-3 * W1, W2]
+
+
+def outputs_of_small(inputs):
+    """A function of a framework: samples are rows, activity is that of a tangent."""
+    assert inputs.dtype == np.float32
+    return np.tanh(inputs @ SMALL[0].T) @ SMALL[1].T
+
+
+@pytest.mark.parametrize("activation", ["linear", jax.numpy.tanh])
+def test_outputs_that_do_not_show_the_activation_are_refused(activation):
+    inputs = INPUTS.T.astype(np.float32)
+    check = inputs, outputs_of_small(inputs)
+    with pytest.raises(ValueError, match="check: expected outputs that no other activation gives"):
+        networks.from_weights(SMALL, activation=activation, check=check)
+
+
+def test_the_function_of_a_framework_is_asked_where_neurons_are_active():
+    network, _ = networks.from_weights(SMALL, activation=jax.numpy.tanh, check=outputs_of_small)
+    assert network.activation is jax.numpy.tanh
+    for other in ("linear", "relu", jax.nn.gelu):
+        with pytest.raises(ValueError, match="check: expected the outputs"):
+            networks.from_weights(SMALL, activation=other, check=outputs_of_small)
+
+
+class Tensor(np.ndarray):
+    """As of PyTorch: NumPy cannot read it in half precision."""
+
+    def detach(self):
+        return self
+
+    cpu = detach
+
+    def element_size(self):
+        return self.itemsize
+
+    def double(self):
+        return np.asarray(self, float)
+
+    def __array__(self, *arguments, **named):
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+
+def test_tensors_of_half_precision_are_read():
+    _, (found,) = networks.from_weights([W1.astype(np.float16).view(Tensor)], activation="linear")
+    equal(found, W1.astype(np.float16).astype(float))
+
+
+def test_weights_stay_when_the_framework_trains_on():
+    theirs, biases = [W1.copy(), W2.copy()], [B1.copy(), B2.copy()]
+    _, ((first, bias), _) = networks.from_weights(theirs, biases)
+    theirs[0] += 1
+    biases[0] += 1
+    equal(first, W1)
+    equal(bias, B1)
+
+
 def test_scikit_learn():
     """Its ``loss_`` is a mean over outputs, its gradient that of their sum."""
     from sklearn.neural_network import MLPRegressor

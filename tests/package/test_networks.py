@@ -1,5 +1,6 @@
 """Networks: forward passes against plain matrix products, initial weights, gates, views."""
 
+import math
 import pickle
 
 import jax
@@ -209,6 +210,30 @@ def test_an_attribute_of_a_network_is_set_once():
     for network, name in [(Scaled(2.0), "factor"), (PATHWAYS, "graph"), (linear, "sizes")]:
         with pytest.raises(AttributeError, match=name):
             setattr(network, name, None)
+
+
+@pytest.mark.parametrize("activation", [jnp.tanh, jax.nn.gelu, jax.nn.relu, lambda z: z**2])
+def test_layers_of_any_activation_are_pickled(activation):
+    network = Layered((3, 5, 2), activation, biases=True)
+    again = pickle.loads(pickle.dumps(network))
+    weights = network.init(KEY, 1.0)
+    equal(again.apply(weights, TASK.inputs), network.apply(weights, TASK.inputs))
+    assert (again == network) == (activation.__name__ != "<lambda>")  # and shares programs
+
+
+class BatchNorm:
+    """As of a library of modules."""
+
+    def __init__(self, features):
+        self.features = features
+
+
+@pytest.mark.parametrize(
+    "activation", [BatchNorm, math.tanh, lambda z: z.sum(axis=0), lambda z: z.numpy(), "tanh"]
+)
+def test_functions_that_are_no_activation_of_jax_are_refused(activation):
+    with refused("activation: expected a function"):
+        Layered((3, 5, 2), activation)
 
 
 def test_networks_and_runs_are_pickled():

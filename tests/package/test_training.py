@@ -1,8 +1,15 @@
 """Training: against a loop written out by hand, observation, batches, one's own networks."""
 
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +20,16 @@ from bad_input import refused
 from numpy.testing import assert_allclose as close
 
 import mdsgdln as md
-from mdsgdln import networks, squared_error, statistics, tasks, theory
+from mdsgdln import (
+    _descent,
+    _progress,
+    networks,
+    squared_error,
+    statistics,
+    tasks,
+    theory,
+    training,
+)
 from mdsgdln._descent import draw_batches
 from mdsgdln.training import DivergenceError, train
 
@@ -204,8 +220,13 @@ def test_float32_weights_stay_float32():
     [(50.0, 200, r"the loss .* step \d+"), (1e308, 1, "the weights .* step 1;")],
 )
 def test_divergence_names_the_step_and_the_cause(rate, num_steps, words):
-    with pytest.raises(DivergenceError, match=rf"{words}.*too large"):
+    with pytest.raises(DivergenceError, match=rf"{words}.*too large") as diverged:
         train(NETWORK, [10 * w for w in WEIGHTS], TASK, rate, num_steps)
+    run = diverged.value.run
+    assert len(run.losses) == run.diverged_at and np.isfinite(run.losses).all()
+    start = squared_error(NETWORK, [10 * w for w in WEIGHTS], TASK)
+    assert run.losses[0] == pytest.approx(float(start), rel=1e-12)
+    assert pickle.loads(pickle.dumps(diverged.value)).run.diverged_at == run.diverged_at
 
 
 def test_a_compiled_function_of_a_task_trains_and_theory_says_that_it_needs_numbers():
@@ -221,6 +242,217 @@ def test_a_compiled_function_of_a_task_trains_and_theory_says_that_it_needs_numb
             ValueError, match="task: expected concrete numbers, got what JAX traces"
         ):
             jax.jit(function)(TASK)
+
+
+# Batches, records, runs that go on ---------------------------------------------------------------
+
+
+OTHER = tasks.Task(np.eye(4)[:, :3], np.ones((7, 3)))
+
+
+@pytest.mark.parametrize("every", [1, 3, 50])
+def test_losses_are_of_batches_and_those_of_whole_tasks_are_recorded_on_demand(every):
+    options = {"batch_size": 3, "key": KEY, "observe": "loss", "held_out": OTHER, "every": every}
+    run = train(NETWORK, WEIGHTS, TASK, 0.05, 10, **options)
+    path = train(NETWORK, WEIGHTS, TASK, 0.05, 10, **options | {"observe": lambda w: w}).observed
+    weights = [[layer[index] for layer in path] for index in range(-(-10 // every))]
+    close(run.observed, [squared_error(NETWORK, w, TASK) for w in weights], rtol=1e-12)
+    close(run.held_out, [squared_error(NETWORK, w, OTHER) for w in weights], rtol=1e-12)
+    if every == 1:
+        batches = draw_batches(KEY, 4, 3, 10)
+        parts = [TASK.take(np.asarray(batch)) for batch in batches]
+        expected = [squared_error(NETWORK, *each) for each in zip(weights, parts, strict=True)]
+        close(run.losses, expected, rtol=1e-12)
+
+
+SCHEDULE = optax.cosine_decay_schedule(0.02, 40)
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "options"),
+    [
+        (optax.sgd(0.05, momentum=0.9), {}),
+        (optax.adam(SCHEDULE), {"batch_size": 3}),
+        (optax.MultiSteps(optax.adam(0.01), 3), {"batch_size": 1}),
+        (optax.chain(optax.add_noise(0.1, 0.5, KEY), optax.sgd(0.05)), {}),
+    ],
+    ids=["momentum", "schedule", "several", "noise"],
+)
+def test_a_run_goes_on_to_the_bit(optimiser, options):
+    options |= {"optimiser": optimiser, "key": KEY, "observe": "loss", "every": 4}
+    whole = train(NETWORK, WEIGHTS, TASK, None, 40, **options)
+    first = train(NETWORK, WEIGHTS, TASK, None, 20, **options)
+    second = train(NETWORK, first.weights, TASK, None, 20, state=first.state, **options)
+    for name in ("losses", "observed"):
+        joined = np.concatenate([getattr(first, name), getattr(second, name)])
+        assert joined.tolist() == getattr(whole, name).tolist()
+    assert jax.tree.map(np.array_equal, second.weights, whole.weights) == [True, True]
+    assert second.state.step == whole.state.step == 40
+
+
+def test_the_state_of_another_run_is_refused():
+    state = train(NETWORK, WEIGHTS, TASK, 0.05, 3).state
+    with refused("state: expected what the same optimiser and network left in run.state"):
+        train(NETWORK, WEIGHTS, TASK, 0.05, 3, optimiser=optax.adam, state=state)
+    with refused("state"):
+        train(NETWORK, WEIGHTS, TASK, 0.05, 3, state=state.optimiser)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 3, "key": KEY}])
+def test_chunks_of_a_run_are_the_run(options, monkeypatch):
+    """Looked at after every few steps, batches drawn a few at a time, against one loop."""
+    options |= {"observe": lambda w: w[0], "every": 3, "held_out": OTHER}
+    whole = jax.jit(lambda weights: train(NETWORK, weights, TASK, 0.05, 40, **options))(WEIGHTS)
+    for name, value in (("FIRST", 1), ("GROWTH", 1.7), ("DRAWN", 50)):
+        monkeypatch.setattr(_descent, name, value)
+    steps = []
+
+    def looks(progresses, *_):
+        for each in progresses:
+            steps.append(int(each.step))
+            yield each
+
+    monkeypatch.setattr(training, "watched", looks)
+    run = train(NETWORK, WEIGHTS, TASK, 0.05, 40, **options)
+    assert len(steps) > 4 and steps[-1] == 40
+    for one, other in zip(jax.tree.leaves(run), jax.tree.leaves(whole), strict=True):
+        close(one, other, rtol=1e-13)
+
+
+INTERRUPTED = """
+import sys
+import jax, numpy as np, mdsgdln as md
+task = md.Task(np.ones((9, 400)), np.ones((1, 400)))
+network = md.ReLUNetwork((9, 500, 1), biases=True)
+weights = network.init(jax.random.key(0), 1e-2)
+options = {"batch_size": 300, "key": jax.random.key(1), "observe": "loss"}
+try:
+    md.train(network, weights, task, 1e-3, 10**6, progress=True, **options)
+except KeyboardInterrupt as stopped:
+    print("stopped", file=sys.stderr, flush=True)
+    run = stopped.run
+done = run.state.step
+assert 0 < done == len(run.losses) == len(run.observed)
+run = md.train(network, run.weights, task, 1e-3, 10, state=run.state, **options)
+whole = md.train(network, weights, task, 1e-3, done + 10, **options)
+assert (run.losses == whole.losses[-10:]).all()
+"""
+
+
+def test_ctrl_c_is_heard_within_two_seconds_and_the_run_can_go_on():
+    command = [sys.executable, "-c", INTERRUPTED]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        shown = ""
+        while not re.search(r"\b[1-9]\d*/1000000", shown):  # the bar has moved
+            shown += process.stderr.read(1)
+        process.send_signal(signal.SIGINT)
+        began = time.perf_counter()
+        assert "stopped\n" in process.stderr
+        assert time.perf_counter() - began < 2
+        assert not process.stderr.read()
+    assert process.returncode == 0
+
+
+def test_a_bar_is_shown_where_it_is_asked_for_and_where_somebody_watches(capsys, monkeypatch):
+    train(NETWORK, WEIGHTS, TASK, 0.05, 20)
+    assert capsys.readouterr() == ("", "")  # no terminal
+    train(NETWORK, WEIGHTS, TASK, 0.05, 20, progress=True)
+    assert "20/20" in capsys.readouterr().err
+    for watched in (True, False):  # a cell of a front end, and one of nbclient or nbval
+        parent = {"content": {"allow_stdin": watched}}
+        kernel = SimpleNamespace(get_parent=lambda parent=parent: parent)
+        shell = SimpleNamespace(kernel=kernel)
+        monkeypatch.setitem(
+            sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell)
+        )
+        assert _progress.is_watched() == watched
+
+
+def test_optimisers_that_ask_for_the_loss():
+    """A line search, against the loop of optax's documentation."""
+    rule = optax.lbfgs()
+    run = train(NETWORK, WEIGHTS, TASK, None, 6, optimiser=rule)
+
+    def loss(weights):
+        return squared_error(NETWORK, weights, TASK)
+
+    weights, state, losses = WEIGHTS, rule.init(WEIGHTS), []
+    for _ in range(6):
+        value, gradient = jax.value_and_grad(loss)(weights)
+        losses.append(value)
+        how = {"value": value, "grad": gradient, "value_fn": loss}
+        update, state = rule.update(gradient, state, weights, **how)
+        weights = optax.apply_updates(weights, update)
+    close(run.losses, losses, rtol=1e-8)
+
+
+def test_an_optimiser_is_given_no_more_than_it_takes():
+    """SAM says that it takes more, and does not."""
+    rule = optax.contrib.sam(optax.sgd(0.05), optax.sgd(0.01), opaque_mode=False)
+    assert train(NETWORK, WEIGHTS, TASK, None, 40, optimiser=rule).losses[-1] < by_hand(1)[0]
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "words"),
+    [
+        (optax.lookahead(optax.sgd(0.1), 5, 0.5), "optimiser: .* give the inner optimiser"),
+        ("adam", "optimiser: expected an optimiser of optax, or a function of the learning rate"),
+        (SimpleNamespace(init=list, update=list), "optimiser: expected an optimiser of optax"),
+        (NETWORK, "optimiser"),
+    ],
+)
+def test_what_is_no_optimiser_is_named(optimiser, words):
+    with refused(words):
+        train(NETWORK, WEIGHTS, TASK, None, 3, optimiser=optimiser)
+
+
+def test_labels_do_not_compile_anew():
+    calls, numbers = [], []
+
+    def loss(network, weights, task):
+        calls.append(1)
+        return squared_error(network, weights, task)
+
+    for labels in (None, list("abcd"), list("efgh")):
+        task = tasks.Task(TASK.inputs, TASK.targets, labels)
+        train(NETWORK, WEIGHTS, task, 0.05, 3, loss=loss)
+        numbers.append(len(calls))
+    assert len(set(numbers)) == 1
+
+
+def test_a_loss_that_is_no_number_is_named():
+    with refused(r"loss: expected a function that returns a number, of shape \(\), got \(7, 4\)"):
+        train(NETWORK, WEIGHTS, TASK, 0.05, 3, loss=lambda net, w, task: net.apply(w, task.inputs))
+
+
+@pytest.mark.parametrize("kind", [jnp.bfloat16, jnp.float16, int])
+def test_weights_that_would_lose_small_updates_become_double_precision(kind):
+    network = networks.LinearNetwork((4, 7))
+    run = train(network, [jnp.ones((7, 4), kind)], TASK, 1e-4, 3)
+    same = train(network, [jnp.ones((7, 4))], TASK, 1e-4, 3)
+    assert run.weights[0].dtype == float and run.losses.tolist() == same.losses.tolist()
+
+
+def test_three_hidden_layers_with_biases_are_the_loop_written_out():
+    """The derivative worked out on paper, for all layers of a tanh network."""
+    network = networks.Layered((4, 9, 8, 6, 7), jnp.tanh, biases=True)
+    start = network.init(KEY, 0.5)
+    run = train(network, start, TASK, 0.2, 30)
+    weights = [tuple(map(np.asarray, layer)) for layer in start]
+    for loss in run.losses:
+        activity = [np.asarray(TASK.inputs)]
+        for index, (matrix, bias) in enumerate(weights):
+            arriving = matrix @ activity[-1] + bias[:, None]
+            activity.append(np.tanh(arriving) if index < 3 else arriving)
+        error = np.asarray(TASK.targets) - activity.pop()
+        assert loss == pytest.approx((error**2).sum() / 8, rel=1e-12)
+        delta = error / 4
+        for index in reversed(range(4)):
+            matrix, bias = weights[index]
+            before = matrix.T @ delta * (1 - activity[index] ** 2)
+            step = delta @ activity[index].T, delta.sum(axis=1)
+            weights[index] = matrix + 0.2 * step[0], bias + 0.2 * step[1]
+            delta = before
 
 
 # Networks of one's own ---------------------------------------------------------------------------

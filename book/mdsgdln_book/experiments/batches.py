@@ -19,7 +19,8 @@ def compare_batches(batch: int, seed: int) -> dict:
     """Train on batches and on all samples from the same weights; return the difference."""
     weights_key, _, key = jax.random.split(jax.random.key(seed), 3)
     train = partial(training.train, RELU, RELU.init(weights_key, SCALE), TASK, RATE, NUM_STEPS)
-    return {"deviation": deviation(train(batch_size=batch, key=key).losses, train().losses)}
+    run = train(batch_size=batch, key=key, observe="loss")
+    return {"deviation": deviation(run.observed, train().losses)}
 
 
 TABLES = {

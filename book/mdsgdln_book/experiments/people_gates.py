@@ -1,6 +1,6 @@
 """In how many contexts the neurons of a ReLU network stay active: by rule, loss and task."""
 
-from functools import cache
+from functools import cache, partial
 
 import jax
 import numpy as np
@@ -101,7 +101,8 @@ def train_and_record(task, weights, rule: str, loss: str, key):
     """Return the network and its training run with recorded weights."""
     optimiser, *steps = RULES[rule]
     network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
-    run = md.train(
+    train = partial(
+        md.train,
         network,
         weights,
         task,
@@ -109,10 +110,11 @@ def train_and_record(task, weights, rule: str, loss: str, key):
         steps[[*LOSSES].index(loss)],
         optimiser=optimiser,
         loss=LOSSES[loss],
-        observe=keep_weights,
-        every=EVERY,
         **({"batch_size": BATCH, "key": key} if rule == "batches" else {}),
     )
+    run = train(observe=keep_weights, every=EVERY)
+    if rule == "batches":  # whose losses are those of single batches
+        run = run._replace(losses=train(observe="loss").observed)
     return network, run
 
 

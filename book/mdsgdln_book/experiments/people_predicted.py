@@ -38,15 +38,26 @@ def training_options(rule: str, num_samples: int) -> dict:
     return {"optimiser": others.get(rule, optax.sgd(rate)), "loss": RULES[rule][0]} | batches
 
 
+def all_samples(task: md.Task, options: dict) -> dict:
+    """Return the option that records the loss of all samples, where ``losses`` are of batches."""
+    return {"held_out": task} if options.get("batch_size") else {}
+
+
 def train_and_predict(
     network, scale, task, steps: int, weights_key, **options
 ) -> dict[str, md.Run]:
     """Train a network from initial weights of a key, and predict the run from σ."""
+    options |= all_samples(task, options)
     weights = network.init(weights_key, scale)
     trained = md.train(network, weights, task, None, steps, **options)
     with warnings.catch_warnings(action="ignore"):  # beyond the tested range
         predicted = md.predict(network, scale, task, None, steps, **options)
     return {"trained": trained, "predicted": predicted}
+
+
+def whole_losses(run: md.Run) -> np.ndarray:
+    """Return the losses of all samples, with batches or without."""
+    return np.asarray(run.losses if run.held_out is None else run.held_out)
 
 
 def trained_and_predicted_curves(task, sizes, scale, steps: int, seed: int, **options) -> dict:
@@ -60,8 +71,9 @@ def trained_and_predicted_curves(task, sizes, scale, steps: int, seed: int, **op
     found = train_and_predict(network, scale, task, steps, weights_key, **options)
     if seed == 0:
         weights = linear.init(weights_key, scale)
+        options |= all_samples(task, options)
         found["always_on"] = md.train(linear, weights, task, None, steps, **options)
-    return {name: np.asarray(run.losses[::EVERY]) for name, run in found.items()}
+    return {name: whole_losses(run)[::EVERY] for name, run in found.items()}
 
 
 def curves_in_contexts(contexts: int, rule: str, hidden: int, scale: float, seed: int) -> dict:

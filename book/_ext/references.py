@@ -13,9 +13,9 @@ from pathlib import Path
 import nbformat
 
 from _ext.execution import chapters, code_cells, execute_missing, executed, read
-from _ext.verified import REFERENCES
-from mdsgdln_book.places import BOOK
+from mdsgdln_book.places import BOOK, ROOT
 
+REFERENCES = ROOT / "tests/references"
 COMPARED = ("text/plain", "text/markdown", "text/latex")
 RECORD = "application/papermill.record/text/plain"
 

@@ -22,9 +22,10 @@ import jax
 from tqdm import tqdm
 
 from _ext.cores import cores
-from _ext.execution import chapters, fingerprint
-from _ext.verified import REFERENCES
+from _ext.execution import chapters
+from _ext.references import REFERENCES
 from mdsgdln_book import sweeps, tables
+from mdsgdln_book.fingerprints import code_files, fingerprint
 from mdsgdln_book.places import BOOK, ELSEWHERE, PACKAGE, RESULTS, ROOT
 
 CORES = cores()
@@ -81,8 +82,7 @@ def fill_in_processes(names: Sequence[str], folder: Path = RESULTS, anew: bool =
 
 def code() -> str:
     """Return a short name of what computes tables, but for comments."""
-    files = [*(ROOT / "mdsgdln").rglob("*.py"), *PACKAGE.rglob("*.py")]
-    return fingerprint(tuple(sorted([*files, ROOT / "requirements.txt"])))
+    return fingerprint([*code_files(), ROOT / "requirements.txt"])
 
 
 def prepare(folder: Path, names: Sequence[str]) -> list[str]:
@@ -104,7 +104,7 @@ def compare(folder: Path, chapter: str) -> str:
     """Execute a chapter on the tables of a folder; return how it differs from its reference."""
     reference = REFERENCES / f"{chapter}.ipynb"
     files = [*PACKAGE.rglob("*.py"), *folder.glob("*.json*"), *BOOK.glob("*.yml"), reference]
-    same = folder / "same" / f"{chapter}-{fingerprint(tuple(sorted(files)))}"
+    same = folder / "same" / f"{chapter}-{fingerprint(files)}"
     if not same.exists():
         command = [sys.executable, "-m", "pytest", "-q", *NBVAL, str(reference)]
         options = {"env": os.environ | {ELSEWHERE: str(folder)}, "cwd": ROOT, "text": True}

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from _ext import execution, references
+from mdsgdln_book import fingerprints
 
 HEADER = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -130,7 +131,7 @@ def test_what_counts_of_code(tmp_path, old, new, counts):
     one, other = tmp_path / "one.py", tmp_path / "other.py"
     one.write_text(text)
     other.write_text(text.replace(old, new))
-    assert (execution.content(one) != execution.content(other)) == counts
+    assert (fingerprints.content(one) != fingerprints.content(other)) == counts
 
 
 def test_a_chapter_depends_on_what_decides_its_own_claims(monkeypatch):

@@ -16,7 +16,7 @@ OWN := JAX_COMPILATION_CACHE_DIR PYTHON PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED
 LEFT_OUT := $(foreach name,$(filter-out $(OWN),$(filter $(SETTINGS),$(.VARIABLES))),\
     $(if $(filter environment,$(origin $(name))),$(name)))
 ifeq ($(MAKELEVEL),0)
-$(if $(strip $(LEFT_OUT)),$(info Left out, so that the book is the same for everyone: your $(strip $(LEFT_OUT))))
+$(if $(strip $(LEFT_OUT)),$(info Left out, so that the book is the same for everyone: your $(sort $(LEFT_OUT))))
 endif
 unexport $(LEFT_OUT)
 # uv leaves modules to be compiled when first imported. Unless that is kept, each kernel imports for 5 seconds, not 2.

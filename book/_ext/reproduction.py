@@ -14,11 +14,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 
 import jax
+from joblib import Parallel, delayed
 from tqdm import tqdm
 
 from _ext.cores import cores
@@ -40,15 +40,13 @@ def run(name: str, /, **setting) -> Mapping:
     return tables.find_table(name).experiment(**setting)
 
 
-def fill(name: str, n_jobs: int = CORES, anew: bool = False) -> None:
-    """Compute what a table lacks, or all of it again, and print the time of its rows."""
+def fill(name: str, n_jobs: int = CORES) -> None:
+    """Compute all rows of a table, and print their time; what there was stays until they are."""
     table, path = tables.find_table(name), tables.path_of(name)
-    if None not in table.rows(path) and not anew:
-        return
     if not table.available():
         print(f"{name}: not filled, what it reads is not on this machine")
         return
-    work = BUILD / code() / "anew" / path.name if anew else path
+    work = BUILD / code() / "rows" / path.name
     sweeps.sweep(partial(run, name), table.settings, work, n_jobs=n_jobs, progress=n_jobs > 1)
     work.replace(path)
     seconds = sum(row["seconds"] or 0 for row in tables.rows(name))
@@ -62,22 +60,22 @@ def expected(name: str) -> float:
 
 
 def fill_in_processes(names: Sequence[str], folder: Path = RESULTS, anew: bool = False) -> None:
-    """Fill what tables lack, the longest first, each by a process, as many as there are cores.
+    """Fill tables that lack rows, or all, the longest first, each by a process on a core.
 
     A process compiles once what rows share, and no core waits for another's last row.
     """
     rows = {name: tables.find_table(name).rows(folder / f"{name}.jsonl") for name in names}
-    names = [name for name in names if anew or None in rows[name]]
+    names = sorted((name for name in names if anew or None in rows[name]), key=expected)[::-1]
     here = os.environ | ONE_THREAD | {ELSEWHERE: str(folder)}
-    jobs = CORES if len(names) == 1 else 1
-    command = [sys.executable, "-m", "_ext.reproduction", "fill", "--jobs", str(jobs)]
-    command += ["--anew"] * anew + ["--tables"]
-    one = partial(subprocess.run, cwd=ROOT, env=here, check=True)
-    longest_first = sorted(names, key=expected, reverse=True)
-    with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(names), unit="table") as bar:
-        for done in as_completed(pool.submit(one, [*command, name]) for name in longest_first):
-            done.result()
-            bar.update()
+    jobs = str(CORES if len(names) == 1 else 1)
+    command = [sys.executable, "-m", "_ext.reproduction", "fill", "--jobs", jobs, "--tables"]
+    filled = (delayed(subprocess.run)([*command, n], cwd=ROOT, env=here, check=True) for n in names)
+    list(tqdm(in_threads(filled), total=len(names), unit="table"))
+
+
+def in_threads(calls):
+    """Yield what calls return as they end, as many at once as there are cores."""
+    return Parallel(CORES, "threading", return_as="generator_unordered")(calls)
 
 
 def code() -> str:
@@ -122,11 +120,10 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     names, pages = names or list(tables.all_tables()), pages or list(chapters())
     taken, differ = prepare(folder, names), {}
     fill_in_processes(names, folder)
-    with ThreadPoolExecutor(CORES) as pool, tqdm(total=len(pages), unit="chapter") as bar:
-        for page, text in zip(pages, pool.map(partial(compare, folder), pages), strict=True):
-            bar.write(f"{page}: {'differs' if text else 'the same'}", file=sys.stdout)
-            bar.update()
-            differ |= {page: text} if text else {}
+    compared = in_threads(delayed(lambda page: (page, compare(folder, page)))(p) for p in pages)
+    for page, text in (bar := tqdm(compared, total=len(pages), unit="chapter")):
+        bar.write(f"{page}: {'differs' if text else 'the same'}", file=sys.stdout)
+        differ |= {page: text} if text else {}
     print(*differ.values(), sep="\n")
     files = {name: folder / f"{name}.jsonl" for name in names if name not in taken}
     rows = [row for name, path in files.items() for row in tables.find_table(name).rows(path)]
@@ -146,20 +143,19 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("command", choices=["fill", "all"])
     for option, known in (("--tables", tables.all_tables()), ("--chapters", chapters())):
         parser.add_argument(option, nargs="*", default=[], metavar="NAME", choices=list(known))
-    parser.add_argument("--anew", action="store_true", help="not only what is missing")
-    parser.add_argument("--jobs", type=int, help="fill one table after the other in this process")
+    parser.add_argument("--anew", action="store_true", help="not only tables that lack rows")
+    parser.add_argument("--jobs", type=int, help="fill the tables in this process")
     given = parser.parse_args(arguments)
-    names = given.tables or list(tables.all_tables())
-    if given.command == "fill" and given.jobs:
-        for name in names:
-            fill(name, given.jobs, given.anew)
-        return 0
-    if given.command == "fill":
-        fill_in_processes(names, anew=given.anew)
-        return 0
-    found = reproduce(given.tables, given.chapters)
-    print(json.dumps(found, indent=1))
-    return bool(found["differ"])
+    if given.command == "all":
+        found = reproduce(given.tables, given.chapters)
+        print(json.dumps(found, indent=1))
+        return bool(found["differ"])
+    if given.jobs:
+        for name in given.tables:
+            fill(name, given.jobs)
+    else:
+        fill_in_processes(given.tables or list(tables.all_tables()), anew=given.anew)
+    return 0
 
 
 if __name__ == "__main__":

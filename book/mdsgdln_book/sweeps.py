@@ -5,8 +5,8 @@ An experiment is a function from a setting to named results, written for one run
     table = sweep(experiment, grid(seed=range(100), scale=[1e-3, 1e-4]), "results.jsonl")
 
 Files are JSON lines: ``{"header": ...}`` says what makes the rows after it, and a run is
-``{"setting": ..., "results": ..., "failed": ..., "seconds": ...}``. A sweep goes on with a file only
-where all its headers say what makes rows now.
+``{"setting": ..., "results": ..., "failed": ..., "seconds": ...}``. A sweep goes on with a file
+only where all its headers say what makes rows now.
 """
 
 import inspect

@@ -162,7 +162,7 @@ def experiment(seed, given=0):
 
 @pytest.fixture
 def edited(tmp_path, monkeypatch):
-    """An experiment in a module of its own, and a file with half of its rows; returns a run of it."""
+    """A file with half of the rows of an experiment; goes on with it, its module as it is then."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def written(value):

@@ -106,14 +106,14 @@ figure: $(READY)
 references: $(READY)
 	$(BIN)/python -m _ext.references $(CHAPTER)
 
-# What is missing in any table; TABLE="name ..." computes these anew.
+# The tables that lack a row, whole; TABLE="name ..." computes these anew.
 tables: $(READY)
-	$(BIN)/python -m _ext.reproduction fill $(if $(TABLE),--anew) --tables $(TABLE)
+	$(BIN)/python .ci/reproduce.py fill $(if $(TABLE),--anew) --tables $(TABLE)
 
 # The book without its tables: all of them are recomputed in an empty folder, every chapter is executed on
 # them, and what it prints is compared. TABLE="..." and CHAPTER="..." take these only.
 reproduce: $(READY)
-	$(BIN)/python -m _ext.reproduction all --tables $(TABLE) --chapters $(CHAPTER)
+	$(BIN)/python .ci/reproduce.py all --tables $(TABLE) --chapters $(CHAPTER)
 
 # All that the page on what it takes has measured, on a machine that does nothing else. What this page
 # prints is then another reference. PART="training" takes this only.
@@ -133,7 +133,7 @@ pages: $(READY) .venv/browser-ready
 pdf: $(READY) conf.py
 	@$(BIN)/python -m _ext.execution
 	@$(SPHINX) --fail-on-warning -b singlehtml -d _build/.doctrees . _build/singlehtml
-	@$(BIN)/python -m _ext.pdf _build/singlehtml _build/mdsgdln.pdf
+	@$(BIN)/python .ci/pdf.py _build/singlehtml _build/mdsgdln.pdf
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000

@@ -196,7 +196,7 @@ def main(*names: str) -> int:
     if unknown := set(names) - set(pages):
         sys.exit(f"CHAPTER: expected some of {sorted(pages)}; got {sorted(unknown)}")
     wrong = execute_missing([known[name] for name in names or known if name in known])
-    print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
+    print(*wrong, sep="\n", end="\n" * bool(wrong), file=sys.stderr)
     return bool(wrong)
 
 

@@ -1,6 +1,6 @@
 """The numbers that a figure plots, as CSV. A row is a point.
 
-Its columns are the panel, what is drawn there (`kind`), which one it is, its label, x, y and a value:
+Its columns are the panel, the kind of what is drawn there, its number, its label, x, y and a value:
 
 - `line`, and `points` (their colour is the value);
 - `bar`, from the value to y at the place x; `horizontal bar`, from the value to x at the place y;

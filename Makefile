@@ -7,11 +7,11 @@ BIN := .venv/bin
 READY := .venv/ready
 GPU := $(wildcard .venv/lib/python*/site-packages/jax_cuda*)
 
-# Settings of the reader's own change no number, no figure and nothing that is installed: these are left out,
-# by name. Threads and the processor stay as they are; what is kept is kept for them, and for one GPU or
-# none: book/mdsgdln_book/fingerprints.py.
-SETTINGS := BASH_ENV CDPATH IPYTHON% JAX_% JUPYTER% LD_PRELOAD MATPLOTLIB% MPL% MYPY% NPY_% OPENBLAS_CORETYPE \
-    PIP_PREFIX PIP_REQUIRE% PIP_TARGET PIP_USER PYTEST_% PYTHON% RUFF_% SPHINX% UV_PYTHON% XLA_%
+# Settings of the reader's own change no number, no figure and nothing that is installed: those that would
+# are left out, and named. Numbers of threads stay, and results are kept for these, the processor and the
+# GPU: book/mdsgdln_book/fingerprints.py.
+SETTINGS := BASH_ENV CDPATH IPYTHON% JAX_% JUPYTER_DATA_DIR JUPYTER_PATH LD_PRELOAD MATPLOTLIB% MPL% MYPY% \
+    NPY_% OPENBLAS_CORETYPE PIP_PREFIX PIP_REQUIRE% PIP_TARGET PIP_USER PYTEST_% PYTHON% RUFF_% SPHINX% UV_PYTHON% XLA_%
 OWN := JAX_COMPILATION_CACHE_DIR PYTHON PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED XLA_PYTHON_CLIENT% $(if $(GPU),JAX_PLATFORMS)
 LEFT_OUT := $(foreach name,$(filter-out $(OWN),$(filter $(SETTINGS),$(.VARIABLES))),\
     $(if $(filter environment,$(origin $(name))),$(name)))
@@ -21,11 +21,11 @@ endif
 unexport $(LEFT_OUT)
 # uv leaves modules to be compiled when first imported. Unless that is kept, each kernel imports for 5 seconds, not 2.
 unexport PYTHONDONTWRITEBYTECODE
-# Nor do their files; and HOME need not be writable.
+# Files of settings are left out as well; and HOME need not be writable.
 export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
 export IPYTHONDIR = $(CURDIR)/.venv/ipython
 export JUPYTER_PREFER_ENV_PATH = 1
-# pip says errors only, does not ask whether it is outdated, and installs where it is told.
+# pip says errors only, does not ask whether it is outdated, and installs into .venv.
 export PIP_QUIET = 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_USER = 0

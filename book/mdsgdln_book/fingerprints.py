@@ -6,12 +6,10 @@ otherwise is computed again.
 
 import ast
 import hashlib
-import io
 import os
 import platform
 import sys
 import sysconfig
-import tokenize
 from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
@@ -32,23 +30,16 @@ LIBRARIES += ("ipykernel", "ipython", "matplotlib", "seaborn")
 PROCESSOR, GPUS = Path("/proc/cpuinfo"), Path("/proc/driver/nvidia/gpus")
 
 
-def content(path: Path) -> bytes:
-    """What counts of a file; of Python its code as it is written, so the same for every Python."""
+def content(path: Path) -> bytes | str:
+    """What counts of a file; of Python all but comments, layout and docstrings."""
     if path.suffix != ".py":
         return path.read_bytes()
-    text = path.read_text(encoding="utf8")
-    lines = text.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
     with PARSING:
-        tree = ast.parse(text)
+        tree = ast.parse(path.read_bytes())
     for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            first, last = node.body[0].lineno - 1, node.body[0].end_lineno
-            lines[first:last] = [""] * (last - first)
-    return "\n".join(line.rstrip() for line in lines if line.strip()).encode()
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree)
 
 
 def short_hash(*parts: bytes | str) -> str:

@@ -14,12 +14,10 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
 
 from mdsgdln_book.places import PACKAGE, ROOT
 
 DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef  # what has a docstring
-PARSING = Lock()  # Python 3.11 can fail where two threads parse at once
 # Variables that change numbers, figures or the kernel, by how they begin; these do not.
 VARIABLES = ("CUDA_", "JAX_", "JUPYTER_PATH", "LD_PRELOAD", "MATPLOTLIBRC", "MKL_", "MPL", "NPROC")
 VARIABLES += ("NPY_", "NVIDIA_", "OMP_", "OPENBLAS_", "PJRT_", "PYTHON", "VECLIB_", "XLA_")
@@ -34,8 +32,7 @@ def content(path: Path) -> bytes | str:
     """What counts of a file; of Python all but comments, layout and docstrings."""
     if path.suffix != ".py":
         return path.read_bytes()
-    with PARSING:
-        tree = ast.parse(path.read_bytes())
+    tree = ast.parse(path.read_bytes())  # by one thread at a time: Python 3.11 can fail otherwise
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]

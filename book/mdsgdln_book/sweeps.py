@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import joblib
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
@@ -179,7 +180,7 @@ def _header(experiment: Experiment) -> dict:
 def _source(experiment: Experiment) -> Iterator[bytes | str]:
     """Yield what an experiment is given already, its source, and the file that defines it."""
     while isinstance(experiment, partial):
-        yield repr((experiment.args, experiment.keywords))
+        yield joblib.hash((experiment.args, experiment.keywords))
         experiment = experiment.func
     experiment = inspect.unwrap(experiment)
     defined = experiment if inspect.isroutine(experiment) else type(experiment)

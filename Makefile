@@ -5,22 +5,48 @@ PYTHON ?= python3
 NEEDED := Python 3.11 to 3.14 is needed; one with another name: make PYTHON=python3.13
 BIN := .venv/bin
 READY := .venv/ready
+GPU := $(wildcard .venv/lib/python*/site-packages/jax_cuda*)
+
+# Settings of the reader's own change no number, no figure and nothing that is installed: those that would
+# are left out, and named. Numbers of threads stay, and results are kept for these, the processor and the
+# GPU: book/mdsgdln_book/fingerprints.py.
+SETTINGS := BASH_ENV CDPATH IPYTHON% JAX_% JUPYTER_DATA_DIR JUPYTER_PATH LD_PRELOAD MATPLOTLIB% MPL% MYPY% \
+    NPY_% OPENBLAS_CORETYPE PIP_PREFIX PIP_REQUIRE% PIP_TARGET PIP_USER PYTEST_% PYTHON% RUFF_% SPHINX% UV_PYTHON% XLA_%
+OWN := JAX_COMPILATION_CACHE_DIR PYTHON PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED XLA_PYTHON_CLIENT% $(if $(GPU),JAX_PLATFORMS)
+LEFT_OUT := $(foreach name,$(filter-out $(OWN),$(filter $(SETTINGS),$(.VARIABLES))),\
+    $(if $(filter environment,$(origin $(name))),$(name)))
+ifeq ($(MAKELEVEL),0)
+$(if $(strip $(LEFT_OUT)),$(info Left out, so that the book is the same for everyone: your $(sort $(LEFT_OUT))))
+endif
+unexport $(LEFT_OUT)
+# uv leaves modules to be compiled when first imported. Unless that is kept, each kernel imports for 5 seconds, not 2.
+unexport PYTHONDONTWRITEBYTECODE
+# Files of settings are left out as well; and HOME need not be writable.
+export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
+export IPYTHONDIR = $(CURDIR)/.venv/ipython
+export JUPYTER_PREFER_ENV_PATH = 1
+# pip says errors only, does not ask whether it is outdated, and installs into .venv.
+export PIP_QUIET = 2
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+export PIP_USER = 0
+# Without a GPU's wheel JAX would look for a GPU, and say in every chapter that it cannot use it.
+ifndef GPU
+export JAX_PLATFORMS = cpu
+endif
+
 # The Python that will run. Where the one beneath .venv has gone, or another is named, nothing is ready.
 NAMED := $(if $(filter file,$(origin PYTHON)),$(BIN)/python,$(PYTHON))
-RUNS := $(shell $(BIN)/python -c '' 2> /dev/null && [ "$$($(BIN)/python -V)" = "$$($(NAMED) -V 2>&1)" ] && \
+RUNS := $(shell $(BIN)/python -E -c '' 2> /dev/null && [ "$$($(BIN)/python -V)" = "$$($(NAMED) -V 2>&1)" ] && \
     echo $(BIN)/python || { rm -f $(READY) .venv/requirements.txt && echo $(PYTHON); })
 LOCK := _build/lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
     --no-emit-index-url --no-annotate --custom-compile-command "make lock"
 SITE := _build/html
-export JUPYTER_PREFER_ENV_PATH = 1
-# uv leaves modules to be compiled when first imported. Unless that is kept, each kernel imports for 5 seconds, not 2.
-unexport PYTHONDONTWRITEBYTECODE
-# Settings of the reader's own change no figure and no chapter, and HOME need not be writable.
-export MPLCONFIGDIR = $(CURDIR)/.venv/matplotlib
-export IPYTHONDIR = $(CURDIR)/.venv/ipython
-# What JAX compiles is kept beside what is installed, for this machine: chapters are compiled once for
+# A kernel takes 28 files, and macOS allows 256. Where no more can be had, fewer run: book/_ext/cores.py.
+FILES := ulimit -S -n 4096 2> /dev/null || true
+# What JAX compiles is kept beside what is installed, for this processor: chapters are compiled once for
 # both commands. Two processes may meet at an entry; the one that cannot read it compiles.
-export JAX_COMPILATION_CACHE_DIR ?= $(CURDIR)/.venv/compiled
+PROCESSOR := $(shell { grep -m 1 ^flags /proc/cpuinfo || uname -m; } 2> /dev/null | cksum | cut -d ' ' -f 1)
+export JAX_COMPILATION_CACHE_DIR ?= $(CURDIR)/.venv/compiled/$(PROCESSOR)
 export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS = 0
 export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES = -1
 # With JAX 0.10.1 XLA says of each that the processor lacks features which no processor has.
@@ -28,13 +54,10 @@ export TF_CPP_MIN_LOG_LEVEL = 3
 export PYTHONWARNINGS = ignore:Error reading persistent compilation cache
 # With its older emitter of loops, all in one module, XLA compiles in half the time; programs run as fast.
 # The lock has a jaxlib that knows these flags for Python 3.11 only; later ones stop at the first of them.
-OLD := $(shell $(RUNS) -c 'import sys; print(sys.version_info < (3, 12))' 2> /dev/null)
+OLD := $(shell $(RUNS) -E -c 'import sys; print(sys.version_info < (3, 12))' 2> /dev/null)
 ifeq ($(OLD),True)
-export XLA_FLAGS += --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
+export XLA_FLAGS = --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1
 endif
-# pip says errors only, and does not ask whether it is outdated.
-export PIP_QUIET = 2
-export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DELETE_ON_ERROR:  # half a conf.py, where the disk was full, would count as made
 .PHONY: book test check figure references tables reproduce bench pages pdf serve lab clean lock
@@ -46,7 +69,7 @@ ifdef BOOK_REPOSITORY
 SPHINX += -D html_theme_options.use_repository_button=true -D html_theme_options.repository_url=$(BOOK_REPOSITORY)
 endif
 book: $(READY) conf.py
-	@$(BIN)/python -m _ext.execution $(CHAPTER)
+	@$(FILES); $(BIN)/python -m _ext.execution $(CHAPTER)
 ifdef CHAPTER
 	@$(SPHINX) -D nb_execution_mode=off -d _build/.doctrees-chapter . $(SITE) $(CHAPTER:%=book/%.md)
 else
@@ -57,26 +80,22 @@ endif
 conf.py: $(READY) _config.yml _toc.yml
 	@$(BIN)/jupyter-book config sphinx . > /dev/null
 
-# What was checked here before, with all that it depends on as it is now, is left out unless ALL=1.
-# With CHAPTER="xor start", their references alone.
+# Everything. With CHAPTER="xor start", their references alone: every chapter is executed and compared.
 NBVAL := $(BIN)/pytest -q -n auto --dist=loadfile --nbval --nbval-current-env --nbval-cell-timeout=600
 test: $(READY)
 ifndef CHAPTER
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy mdsgdln tests/jobs
-	$(BIN)/pytest -q -n auto --dist=loadgroup $$($(BIN)/python -m _ext.verified tests $$PPID)
-	@stale=$$($(BIN)/python -m _ext.verified references) && { [ -z "$$stale" ] || $(NBVAL) $$stale; }
-	@$(BIN)/python -m _ext.verified record $$PPID
-else
-	$(NBVAL) $(CHAPTER:%=tests/references/%.ipynb)
+	$(BIN)/pytest -q -n auto --dist=loadgroup
 endif
+	$(NBVAL) $(or $(CHAPTER:%=tests/references/%.ipynb),tests/references)
 
 # A chapter is executed; how its reference changes is shown, and its page is built.
 check: $(READY)
 	@$(BIN)/python -m _ext.references $(CHAPTER)
-	@git --no-pager diff -- $(CHAPTER:%=tests/references/%.ipynb) 2> /dev/null || \
-	    echo "How the reference changed is not shown: this needs Git, and a clone of yours."
+	@git rev-parse --git-dir > /dev/null && git --no-pager diff -- $(CHAPTER:%=tests/references/%.ipynb) || \
+	    echo "How the reference changed is not shown, for Git's reason above."
 	@$(MAKE) --no-print-directory book
 
 # One figure, drawn anew, with its numbers as CSV: make figure NAME=mhs-4, or fig-xor-cells
@@ -87,14 +106,14 @@ figure: $(READY)
 references: $(READY)
 	$(BIN)/python -m _ext.references $(CHAPTER)
 
-# What is missing in any table; TABLE="name ..." computes these anew.
+# The tables that lack a row, whole; TABLE="name ..." computes these anew.
 tables: $(READY)
-	$(BIN)/python -m _ext.reproduction fill $(if $(TABLE),--anew) --tables $(TABLE)
+	$(BIN)/python .ci/reproduce.py fill $(if $(TABLE),--anew) --tables $(TABLE)
 
 # The book without its tables: all of them are recomputed in an empty folder, every chapter is executed on
 # them, and what it prints is compared. TABLE="..." and CHAPTER="..." take these only.
 reproduce: $(READY)
-	$(BIN)/python -m _ext.reproduction all --tables $(TABLE) --chapters $(CHAPTER)
+	$(BIN)/python .ci/reproduce.py all --tables $(TABLE) --chapters $(CHAPTER)
 
 # All that the page on what it takes has measured, on a machine that does nothing else. What this page
 # prints is then another reference. PART="training" takes this only.
@@ -114,7 +133,7 @@ pages: $(READY) .venv/browser-ready
 pdf: $(READY) conf.py
 	@$(BIN)/python -m _ext.execution
 	@$(SPHINX) --fail-on-warning -b singlehtml -d _build/.doctrees . _build/singlehtml
-	@$(BIN)/python -m _ext.pdf _build/singlehtml _build/mdsgdln.pdf
+	@$(BIN)/python .ci/pdf.py _build/singlehtml _build/mdsgdln.pdf
 
 serve: $(READY)
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE) 8000

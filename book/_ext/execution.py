@@ -2,7 +2,8 @@
 
 MyST-NB keeps what a chapter printed in jupyter-cache, found by the chapter's cells. The rest that
 outputs depend on names the folder of that cache: both packages without comments and docstrings,
-tables, what is installed, and what decides the chapter's claims. Prose executes nothing.
+tables, what is installed, variables, processor and device, and what decides the chapter's claims.
+Prose executes nothing.
 
     python -m _ext.execution [chapter ...]
 
@@ -10,22 +11,17 @@ executes what is missing there, one kernel a core. By itself MyST-NB executes on
 other; jupyter-cache's parallel executor takes all cores whatever the memory, a fixed share each.
 """
 
-import ast
 import asyncio
-import hashlib
-import io
 import os
 import re
 import shutil
 import sys
-import tokenize
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
-from threading import Lock
 from time import monotonic
 
+from joblib import Parallel, delayed
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from jupyter_cache.readers import get_reader
@@ -36,64 +32,28 @@ from traitlets.config import Config
 
 from _ext.cores import cores
 from mdsgdln_book.claims import read_claims
-from mdsgdln_book.places import BOOK, PACKAGE, RESULTS, ROOT, STRICT
+from mdsgdln_book.fingerprints import code_files, fingerprint, short_hash
+from mdsgdln_book.places import BOOK, RESULTS, ROOT, STRICT
 
 KEPT = ROOT / "_build/.jupyter_cache"
 MOST_KEPT = 8  # versions of a chapter
 HEADER = re.compile(r"---\n(?:(?!---).*\n)*kernelspec:")  # of a page that is a notebook
 TIMEOUT = 600  # seconds a cell may take
-PARSING = Lock()  # Python 3.11 can fail where two threads parse at once
-DOCUMENTED = ast.Module, ast.ClassDef, ast.FunctionDef  # what has a docstring
 # Where a kernel is reached without encryption, it complains.
 ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})
 FAILURES = CellExecutionError, CellTimeoutError, DeadKernelError
 
 
-def content(path: Path) -> bytes:
-    """What counts of a file; of Python its code as it is written, so the same for every Python."""
-    if path.suffix != ".py":
-        return path.read_bytes()
-    text = path.read_text(encoding="utf8")
-    lines = text.splitlines()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            row, column = token.start
-            lines[row - 1] = lines[row - 1][:column]
-    with PARSING:
-        tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-            first, last = node.body[0].lineno - 1, node.body[0].end_lineno
-            lines[first:last] = [""] * (last - first)
-    return "\n".join(line.rstrip() for line in lines if line.strip()).encode()
-
-
-def short_hash(*parts: bytes | str) -> str:
-    """A short name of what these say."""
-    coded = [part.encode() if isinstance(part, str) else part for part in parts]
-    return hashlib.sha256(b"\0".join(coded)).hexdigest()[:16]
-
-
-@cache
-def fingerprint(paths: tuple[Path, ...]) -> str:
-    """A short name of what files are called and hold, and of the version of Python."""
-    parts: list[bytes | str] = [f"{sys.version_info[:2]}"]
-    for path in paths:
-        name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
-        parts += [str(name), content(path)]
-    return short_hash(*parts)
-
-
 @cache
 def key(chapter: str) -> str:
     """A short name of all that the outputs of a chapter depend on, but its own cells."""
-    code = [*(ROOT / "mdsgdln").rglob("*.py"), *PACKAGE.rglob("*.py"), *RESULTS.glob("*.json*")]
+    files = [*code_files(), *RESULTS.glob("*.json*"), ROOT / "requirements.txt"]
     claims = [
         (claim.id, claim.bound, claim.missed, claim.null is None, claim.rival is None)
         for claim in read_claims().values()
         if claim.chapter == chapter
     ]
-    return short_hash(fingerprint(tuple(sorted([*code, ROOT / "requirements.txt"]))), repr(claims))
+    return short_hash(fingerprint(files), repr(claims))
 
 
 def place(chapter: str) -> Path:
@@ -127,25 +87,25 @@ def is_kept(kept: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
 
 
 def execute(path: Path, **options) -> NotebookNode:
-    """Run a chapter in a fresh kernel, in its own folder; its claims are decided strictly."""
+    """Run a chapter by this Python, in its own folder; its claims are decided strictly."""
     os.environ[STRICT] = "yes"
     client = NotebookClient(
         read(path),
         timeout=TIMEOUT,
-        kernel_name="python3",
         coalesce_streams=True,
         record_timing=False,  # in the metadata by which a cache finds what was executed
         resources={"metadata": {"path": str(path.parent)}},
         config=ENCRYPTED,
         **options,
     )
+    manager = client.create_kernel_manager()
+    manager.kernel_spec_manager.kernel_dirs = []  # others may be called python3, too
     return asyncio.run(client.async_execute())  # ends its loop in whichever thread it runs
 
 
 def executed(path: Path) -> NotebookNode:
     """Return a chapter with its outputs: the kept ones, or new ones, which are then kept."""
-    kept = get_cache(place(path.stem))
-    notebook = read(path)
+    kept, notebook = get_cache(place(path.stem)), read(path)
     if is_kept(kept, notebook):
         return kept.merge_match_into_notebook(notebook)[1]
     begun = monotonic()
@@ -179,23 +139,23 @@ def keep_cells(path: Path, cells: Sequence[tuple[str, list, float]]) -> None:
 
 def execute_missing(paths: Sequence[Path]) -> list[str]:
     """Execute chapters of which nothing is kept; return the errors."""
-    kept = {path: get_cache(place(path.stem)) for path in paths}
-    missing = [path for path in paths if not is_kept(kept[path], read(path))]
+    missing = [path for path in paths if not is_kept(get_cache(place(path.stem)), read(path))]
     wrong, begun = [], monotonic()
-    with ThreadPoolExecutor(cores()) as pool:
-        running = {pool.submit(executed, path): path.stem for path in missing}
-        try:
-            for number, done in enumerate(as_completed(running), 1):
-                if isinstance(done.exception(), FAILURES):
-                    wrong.append(f"{running[done]}: {done.exception()}")
-                else:
-                    done.result()
-                after = f"{number} of {len(running)} after {monotonic() - begun:.0f} s"
-                print(f"executed {running[done]}, {after}", flush=True)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    parallel = Parallel(cores(), "threading", return_as="generator_unordered")
+    for number, (path, error) in enumerate(parallel(map(delayed(attempt), missing)), 1):
+        wrong += [f"{path.stem}: {error}"] if error else []
+        after = f"{number} of {len(missing)} after {monotonic() - begun:.0f} s"
+        print(f"executed {path.stem}, {after}", flush=True)
     return wrong
+
+
+def attempt(path: Path) -> tuple[Path, str]:
+    """Execute a chapter; return it, with the error if one of its cells fails."""
+    try:
+        executed(path)
+    except FAILURES as error:
+        return path, str(error)
+    return path, ""
 
 
 # For Sphinx --------------------------------------------------------------------------------------
@@ -236,7 +196,7 @@ def main(*names: str) -> int:
     if unknown := set(names) - set(pages):
         sys.exit(f"CHAPTER: expected some of {sorted(pages)}; got {sorted(unknown)}")
     wrong = execute_missing([known[name] for name in names or known if name in known])
-    print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
+    print(*wrong, sep="\n", end="\n" * bool(wrong), file=sys.stderr)
     return bool(wrong)
 
 

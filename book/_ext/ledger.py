@@ -16,10 +16,11 @@ What depends on recorded values is a place while pages are read, and filled when
 
 import json
 import re
-from collections import Counter
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
+import pandas as pd
 from docutils import nodes
 from docutils.statemachine import StringList
 from myst_nb.sphinx_ import NbMetadataCollector
@@ -126,11 +127,6 @@ class Role(SphinxRole):
         return [Place(claim=self.text, role=self.name)], []
 
 
-def claim_link(id: str) -> str:
-    """A link to a claim's row, as Markdown."""
-    return f"{{ref}}`{id} <claim-{id}>`"
-
-
 def claim_cells(claim: Claim) -> list[str]:
     """A claim's row, as Markdown."""
     named = [("null", claim.null), ("rival", claim.rival)]
@@ -140,11 +136,12 @@ def claim_cells(claim: Claim) -> list[str]:
     chapter = f"{{doc}}`{claim.chapter.replace('_', ' ')} <{claim.chapter}>`"
     bound = claim.bound.text + (" (value known before)" if claim.seen else "")
     verdict = f"{{verdict}}`{claim.id}`"
-    if claim.superseded_by:
-        verdict = f"superseded by {claim_link(claim.superseded_by)}: {claim.reason}"
+    if later := claim.superseded_by:
+        verdict = f"superseded by {{ref}}`{later} <claim-{later}>`: {claim.reason}"
     elif claim.retired:
         verdict = f"retired: {claim.retired}"
-    statement = f"{claim.statement} ({measure}){quote} {claim_link(claim.id)}"
+    link = f"{{ref}}`{claim.id} <claim-{claim.id}>`"
+    statement = f"{claim.statement} ({measure}){quote} {link}"
     value = f"{{recorded}}`{claim.id}`"
     return [statement, about, claim.source, chapter, bound, value, verdict]
 
@@ -152,22 +149,22 @@ def claim_cells(claim: Claim) -> list[str]:
 class Ledger(SphinxDirective):
     """`{ledger}`: a table of all claims with what was measured."""
 
-    def parse(self, text: str) -> nodes.container:
-        """Markdown as nodes; the page is read again when claims have changed."""
+    def parse(self, head: list[str], rows: Iterable[list[str]]) -> nodes.container:
+        """A table, its cells Markdown; the page is read again when claims have changed."""
         self.env.note_dependency(str(CLAIMS_FILE))
         box = nodes.container(classes=[self.name])
-        self.state.nested_parse(StringList(text.splitlines(), ""), self.content_offset, box)
+        lines = StringList(markdown_table(head, rows).splitlines(), "")
+        self.state.nested_parse(lines, self.content_offset, box)
         return box
 
     def run(self) -> list[nodes.Node]:
         """Give each claim's row an anchor that other pages can refer to."""
-        claims = read_claims()
-        box = self.parse(markdown_table(HEAD, map(claim_cells, claims.values())))
+        claims, domain = read_claims(), self.env.get_domain("std")
+        box = self.parse(HEAD, map(claim_cells, claims.values()))
         (body,) = box.findall(nodes.tbody)
         for row, id in zip(body.children, claims, strict=True):
             row["claim"] = id
             row["ids"].append(f"claim-{id}")
-            domain = self.env.get_domain("std")
             domain.note_hyperlink_target(f"claim-{id}", self.env.docname, f"claim-{id}", id)
         return [box]
 
@@ -183,11 +180,10 @@ class Headlines(Ledger):
         for id in filter(None, map(str.strip, self.content)):
             if claim := claims.get(id):
                 source = f"{claim.statement} ({{ref}}`{claim.source} <claim-{id}>`)"
-                short = f"{{measured}}`{id}`", f"{{kind}}`{id}`"
-                rows.append([source, claim.bound.text, *short])
+                rows.append([source, claim.bound.text, f"{{measured}}`{id}`", f"{{kind}}`{id}`"])
             else:
                 logger.warning("no claim %s", id, location=self.get_location())
-        return [self.parse(markdown_table(["statement", "bound", "measured", "verdict"], rows))]
+        return [self.parse(["statement", "bound", "measured", "verdict"], rows)]
 
 
 class Counts(SphinxDirective):
@@ -201,18 +197,17 @@ class Counts(SphinxDirective):
 # When pages are written --------------------------------------------------------------------------
 
 
-def count(claims: dict[str, Claim], values: Values) -> tuple[list[list[str]], str]:
+def count(claims: dict[str, Claim], values: Values) -> tuple[pd.DataFrame, str]:
     """How many claims, by whose they are and by verdict; and what else a referee counts."""
     owners, kinds = CHOICES["about"], (*VERDICTS, *OTHER_KINDS)
-    counts = Counter((claim.about, status_of(claim, values[id])) for id, claim in claims.items())
-    rows = [[kind, *(counts[owner, kind] for owner in owners)] for kind in kinds]
-    rows = [[*row, sum(row[1:])] for row in rows if any(row[1:])]
-    total = [sum(column) for column in list(zip(*rows, strict=True))[1:]]
-    table = [["verdict", *owners, "all"], *rows, ["all", *total]]
+    rows = [(status_of(claim, values[id]), claim.about) for id, claim in claims.items()]
+    counts = pd.crosstab(*zip(*rows, strict=True), margins=True, margins_name="all")
+    found = [kind for kind in (*kinds, "all") if kind in counts.index]
+    counts = counts.reindex(index=found, columns=[*owners, "all"], fill_value=0)
     standing = [claim for claim in claims.values() if claim.stands]
     quoted = [c.source[:3] for c in standing if c.about == "paper" and c.quote]
     with_rival = [v for c in standing if (v := values[c.id]) and c.rival]
-    return [list(map(str, row)) for row in table], (
+    return counts.rename_axis("verdict").reset_index(), (
         f"Of the claims about the papers that stand, {quoted.count('MHS')} quote MHS, "
         f"{quoted.count('NRR')} the slides of NRR, and {sum(c.paraphrase for c in standing)} "
         "paraphrase figures of those. The value was known when the bound was written: "
@@ -221,18 +216,6 @@ def count(claims: dict[str, Claim], values: Values) -> tuple[list[list[str]], st
         "within the bound, so that the claim does not decide against it: "
         f"{sum(value['rival_holds'] for value in with_rival)}."
     )
-
-
-def table_node(rows: list[list[str]]) -> nodes.table:
-    """A table of texts; the first row is its head."""
-    lines = [
-        nodes.row("", *(nodes.entry("", nodes.paragraph(text=cell)) for cell in row))
-        for row in rows
-    ]
-    columns = [nodes.colspec(colwidth=1) for _ in rows[0]]
-    group = nodes.tgroup("", *columns, nodes.thead("", lines[0]), nodes.tbody("", *lines[1:]))
-    group["cols"] = len(columns)
-    return nodes.table("", group, classes=["colwidths-auto"])
 
 
 def format_value(value: float) -> str:
@@ -276,20 +259,19 @@ class Fill(SphinxPostTransform):
                 row["classes"].append(CLASSES.get(kind, kind))
         for place in places:
             if place["role"] == "counts":
-                rows, sentence = count(claims, values)
-                place.replace_self([table_node(rows), nodes.paragraph(text=sentence)])
+                counts, sentence = count(claims, values)
+                table = counts.to_html(index=False, border=0, classes="table")
+                shown = nodes.raw("", table, format="html"), nodes.paragraph(text=sentence)
+                place.replace_self(shown)
                 continue
-            claim = claims.get(place["claim"])
+            claim, role = claims.get(place["claim"]), place["role"]
             if claim is None:
                 logger.warning("no claim %s any more", place["claim"], location=place)
                 place.replace_self([])
-                continue
-            value = values[claim.id]
-            if place["role"] not in ("claim", "decided"):
-                place.replace_self(nodes.Text(text_of(place["role"], claim, value)))
+            elif link := {"claim": self.mark, "decided": self.link}.get(role):
+                place.replace_self(nodes.raw("", link(claim, values[claim.id]), format="html"))
             else:
-                link = self.mark if place["role"] == "claim" else self.link
-                place.replace_self(nodes.raw("", link(claim, value), format="html"))
+                place.replace_self(nodes.Text(text_of(role, claim, values[claim.id])))
 
     def row_of(self, claim: Claim) -> str:
         """The address of a claim's row."""

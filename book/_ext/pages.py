@@ -6,6 +6,7 @@ figure its size, and changes nothing when it is run again.
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 
@@ -51,8 +52,8 @@ def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
     page = BeautifulSoup(html, "html.parser")
     for selector, attributes in REPAIRS.items():
         for node in page.select(selector):
-            node.attrs |= attributes
-            node.attrs = {name: text for name, text in node.attrs.items() if text is not None}
+            changed = node.attrs | attributes
+            node.attrs = {name: text for name, text in changed.items() if text is not None}
     for script in page.select(LEFT_OUT):
         script.decompose()
     unique_ids(page)
@@ -64,13 +65,11 @@ def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
 
 def unique_ids(page: BeautifulSoup) -> None:
     """Number ids that come again: sphinx-proof and sphinx-exercise call all "proof-content"."""
-    seen: set[str] = set()
+    seen: Counter[str] = Counter()
     for node in page.find_all(id=True):
-        name, number = node["id"], 2
-        while node["id"] in seen:
-            node["id"] = f"{name}-{number}"
-            number += 1
-        seen.add(node["id"])
+        seen[name := node["id"]] += 1
+        if seen[name] > 1:
+            node["id"] = f"{name}-{seen[name]}"
 
 
 def link_names(html: str, names: Collection[str]) -> str:
@@ -104,9 +103,7 @@ def table_heads(page: BeautifulSoup) -> None:
             old.replace_with(new)
         head.find_all("tr")[1].decompose()
         if above:
-            caption = page.new_tag("caption")
-            caption.string = above
-            head.insert_before(caption)
+            head.insert_before(page.new_tag("caption", string=above))
 
 
 def figures(page: BeautifulSoup, sizes: dict[str, list[str]]) -> None:

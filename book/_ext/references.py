@@ -7,62 +7,47 @@ again.
 """
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode, v4
 
 from _ext.execution import chapters, code_cells, execute_missing, executed, read
-from _ext.verified import REFERENCES
-from mdsgdln_book.places import BOOK
+from mdsgdln_book.places import BOOK, ROOT
 
+REFERENCES = ROOT / "tests/references"
 COMPARED = ("text/plain", "text/markdown", "text/latex")
-RECORD = "application/papermill.record/text/plain"
+COMPARED += ("application/papermill.record/text/plain",)
 
 
-def keep_output(output):
+def keep_output(output: NotebookNode) -> NotebookNode | None:
     """The comparable part of an output, or None."""
     if output.output_type == "stream":
-        if output.name == "stdout":
-            return nbformat.v4.new_output("stream", name="stdout", text=output.text)
-        return None
+        stdout = v4.new_output("stream", name="stdout", text=output.text)
+        return stdout if output.name == "stdout" else None
     if output.output_type not in ("display_data", "execute_result"):
         return None
-    data = {mime: text for mime, text in output.data.items() if mime in (*COMPARED, RECORD)}
+    data = {mime: text for mime, text in output.data.items() if mime in COMPARED}
     count = {k: output[k] for k in ("execution_count",) if k in output}
-    return nbformat.v4.new_output(output.output_type, data=data, **count) if data else None
+    return v4.new_output(output.output_type, data=data, **count) if data else None
 
 
-def scrub(notebook):
-    """An executed notebook reduced to code and comparable outputs."""
+def scrub(notebook: NotebookNode) -> NotebookNode:
+    """An executed notebook reduced to code and comparable outputs; ids of cells are numbers."""
     cells = []
-    for cell in code_cells(notebook):
+    for number, cell in enumerate(code_cells(notebook)):
         outputs = [kept for output in cell.outputs if (kept := keep_output(output))]
-        tags = list(cell.metadata.get("tags", []))
-        new = nbformat.v4.new_code_cell(
-            cell.source,
-            execution_count=cell.execution_count,
-            outputs=outputs,
-            metadata={"tags": tags} if tags else {},
-        )
-        cells.append(new)
-    return numbered(cells)
-
-
-def numbered(cells: list):
-    """A notebook of these cells, whose ids are their numbers."""
-    for number, cell in enumerate(cells):
-        cell.id = f"cell-{number}"
+        given = {"execution_count": cell.execution_count, "id": f"cell-{number}"}
+        metadata = {"tags": list(tags)} if (tags := cell.metadata.get("tags")) else {}
+        cells.append(v4.new_code_cell(cell.source, outputs=outputs, metadata=metadata, **given))
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
-def regenerate(source: Path, folder: Path = REFERENCES) -> Path:
+def regenerate(source: Path, folder: Path = REFERENCES) -> None:
     """Write the reference of a chapter, executed if it is not yet."""
-    target = folder / f"{source.stem}.ipynb"
     folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(scrub(executed(source)), target)
-    return target
+    nbformat.write(scrub(executed(source)), folder / f"{source.stem}.ipynb")
 
 
 def compared(cell) -> tuple[str, list[str]]:
@@ -85,22 +70,18 @@ def drift(book: Path = BOOK, folder: Path = REFERENCES) -> list[str]:
     return found
 
 
-def write(sources: Sequence[Path]) -> list[str]:
-    """Write the references of chapters, executed where they are not yet; return the errors."""
-    failed = execute_missing(sources)
-    for source in [] if failed else sources:
-        regenerate(source)
-    return failed
-
-
 def main(*names: str) -> int:
     """Write the references of the named chapters, or of all; 1 if something is wrong."""
     known = chapters()
     if unknown := set(names) - set(known):
         sys.exit(f"CHAPTER: expected some of {sorted(known)}, got {sorted(unknown)}")
-    wrong = write([known[name] for name in names or known])
-    print("\n".join(wrong), end="\n" * bool(wrong), file=sys.stderr)
-    return bool(wrong)
+    sources = [known[name] for name in names or known]
+    if wrong := execute_missing(sources):
+        print(*wrong, sep="\n", file=sys.stderr)
+        return 1
+    for source in sources:
+        regenerate(source)
+    return 0
 
 
 if __name__ == "__main__":

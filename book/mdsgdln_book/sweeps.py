@@ -5,9 +5,11 @@ An experiment is a function from a setting to named results, written for one run
     table = sweep(experiment, grid(seed=range(100), scale=[1e-3, 1e-4]), "results.jsonl")
 
 Files are JSON lines: ``{"header": ...}`` says what makes the rows after it, and a run is
-``{"setting": ..., "results": ..., "failed": ..., "seconds": ...}``.
+``{"setting": ..., "results": ..., "failed": ..., "seconds": ...}``. A sweep goes on with a file
+only where all its headers say what makes rows now.
 """
 
+import inspect
 import itertools
 import json
 import math
@@ -15,15 +17,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jax
+import joblib
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from mdsgdln import __version__
+from mdsgdln_book.fingerprints import code_files, content, fingerprint, short_hash
 from mdsgdln_book.runs import Experiment, Setting, check_settings, run_outcomes, setting_key
 
 __all__ = ["grid", "load", "read", "sweep"]
@@ -67,7 +72,9 @@ def sweep(
             any other exception stops the sweep.
         settings: the runs, as from ``grid``, all with the same names.
         path: file to which results are appended as they finish. Settings that it holds are not run
-            again, whatever code made them; the order of names means nothing, 1 and 1.0 are two.
+            again; the order of names means nothing, 1 and 1.0 are two. What the rows depend on has
+            to be the same: both packages, the file that defines the experiment (in a notebook, its
+            source alone), libraries, precision, variables, processor and device.
         n_jobs: processes, -1 for one per core; 1 runs here.
         progress: show a progress bar.
 
@@ -77,14 +84,15 @@ def sweep(
 
     Raises:
         ValueError: unequal names, a setting given twice, results that are not numbers, or a file
-            that something else writes or has written.
+            that something else writes or that other code has written.
     """
     settings = check_settings(settings)
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise ValueError(f"n_jobs: expected a number of processes, or -1, got {n_jobs!r:.80}")
-    rows = _by_setting(read(path) if path is not None and Path(path).exists() else [])
+    header = None if path is None else _header(experiment)
+    rows = {} if path is None else _by_setting(_resumed(Path(path), header))
     pending = [setting for setting in settings if setting_key(setting) not in rows]
-    file = nullcontext() if path is None or not pending else _appended(Path(path))
+    file = nullcontext() if path is None or not pending else _appended(Path(path), header)
     bar = tqdm(total=len(settings), initial=len(settings) - len(pending), disable=not progress)
     with file as append, bar, closing(run_outcomes(experiment, pending, n_jobs)) as finished:
         for outcome in finished:
@@ -159,18 +167,51 @@ def _whole(path: Path) -> bytes:
     return content[: content.rfind(b"\n") + 1]
 
 
+def _header(experiment: Experiment) -> dict:
+    """Return what makes the rows of a sweep."""
+    return {
+        "libraries": {"mdsgdln": __version__, "jax": jax.__version__, "numpy": np.__version__},
+        "platform": jax.default_backend(),
+        "x64": bool(jax.config.values["jax_enable_x64"]),
+        "code": short_hash(*_source(experiment), fingerprint(code_files())),
+    }
+
+
+def _source(experiment: Experiment) -> Iterator[bytes | str]:
+    """Yield what an experiment is given already, its source, and the file that defines it."""
+    while isinstance(experiment, partial):
+        yield joblib.hash((experiment.args, experiment.keywords))
+        experiment = experiment.func
+    experiment = inspect.unwrap(experiment)
+    defined = experiment if inspect.isroutine(experiment) else type(experiment)
+    try:
+        yield inspect.getsource(defined)
+        file = Path(inspect.getsourcefile(defined) or "")
+        yield content(file) if file.is_file() else ""
+    except (OSError, TypeError):  # nobody keeps it, as in a prompt
+        yield repr(defined)
+
+
+def _resumed(path: Path, header: dict) -> list[dict]:
+    """Return the rows of a file, if there is one, where this header stands above all of them."""
+    rows = read(path) if path.exists() else []
+    for row in rows:
+        above = row["header"] or {}
+        if other := [name for name in header if above.get(name) != header[name]]:
+            raise ValueError(
+                f"path: expected rows computed as now, got {path} with other {', '.join(other)}; "
+                "remove it, or name another file"
+            )
+    return rows
+
+
 @contextmanager
-def _appended(path: Path) -> Iterator[Callable[[str], None]]:
+def _appended(path: Path, header: dict) -> Iterator[Callable[[str], None]]:
     """Yield a function that appends a line to a file, below a header that says what makes the rows.
 
     Once it returns, the line outlives the process.
     """
-    header = {
-        "libraries": {"mdsgdln": __version__, "jax": jax.__version__, "numpy": np.__version__},
-        "platform": jax.default_backend(),
-        "x64": bool(jax.config.values["jax_enable_x64"]),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+    header = header | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "ab") as file:
 

@@ -1,11 +1,15 @@
 """Chapters of a small book: executed once, shown by Sphinx, executed again when they changed."""
 
+import json
 import subprocess
 import sys
 
 import pytest
+from jupyter_cache import get_cache
 
 from _ext import execution, references
+from mdsgdln_book import fingerprints
+from mdsgdln_book.places import ROOT
 
 HEADER = """---
 jupytext: {text_representation: {extension: .md, format_name: myst}}
@@ -130,7 +134,7 @@ def test_what_counts_of_code(tmp_path, old, new, counts):
     one, other = tmp_path / "one.py", tmp_path / "other.py"
     one.write_text(text)
     other.write_text(text.replace(old, new))
-    assert (execution.content(one) != execution.content(other)) == counts
+    assert (fingerprints.content(one) != fingerprints.content(other)) == counts
 
 
 def test_a_chapter_depends_on_what_decides_its_own_claims(monkeypatch):
@@ -141,6 +145,45 @@ def test_a_chapter_depends_on_what_decides_its_own_claims(monkeypatch):
     monkeypatch.setattr(execution, "read_claims", lambda: rest)
     after = [execution.key.__wrapped__(chapter) for chapter in ("xor", "semantic")]
     assert (before[0] != after[0], before[1] == after[1]) == (True, True)
+
+
+def is_kept(page):
+    execution.key.cache_clear()
+    return execution.is_kept(get_cache(execution.place(page.stem)), execution.read(page))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("PYTHONPATH", str(ROOT / "tests/turned")),
+        ("XLA_FLAGS", "--xla_cpu_max_isa=SSE4_2"),
+        ("JAX_PLATFORMS", "cuda"),
+    ],
+)
+def test_what_nbval_keeps_under_another_variable_is_not_shown_without_it(
+    book, monkeypatch, variable, value
+):
+    page = book / "one.md"
+    assert not is_kept(page)
+    cells = [(cell.source, [], 0.0) for cell in execution.code_cells(execution.read(page))]
+    with monkeypatch.context() as patch:
+        patch.setenv(variable, value)
+        assert not is_kept(page)
+        execution.keep_cells(page, cells)
+        assert is_kept(page)
+    assert not is_kept(page)
+
+
+def test_a_chapter_is_executed_by_this_python_whatever_else_is_called_python3(book, monkeypatch):
+    kernel = {"argv": ["env", "OTHER=yes", sys.executable, "-m", "ipykernel_launcher"]}
+    kernel["argv"] += ["-f", "{connection_file}"]
+    folder = book / "jupyter/kernels/python3"
+    folder.mkdir(parents=True)
+    (folder / "kernel.json").write_text(json.dumps(kernel | {"display_name": "other"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(book / "jupyter"))
+    edit(book / "one.md", '"printed"', '__import__("os").environ.get("OTHER")')
+    (cell,) = execution.code_cells(execution.execute(book / "one.md"))
+    assert cell.outputs[0].text == "None by one\n"
 
 
 def test_a_page_has_to_be_known():

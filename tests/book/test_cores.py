@@ -29,3 +29,12 @@ def test_a_process_a_core_up_to_what_memory_allows(
     assert cores.cores() == expected
     monkeypatch.setenv("CORES", "3")
     assert cores.cores() == 3
+
+
+def test_no_more_kernels_than_the_files_that_may_be_open_allow(monkeypatch):
+    """On macOS they are 256; ten kernels need 280."""
+    monkeypatch.setenv("CORES", "10")
+    monkeypatch.setattr(cores.resource, "getrlimit", lambda which: (256, 4096))
+    assert cores.cores() == 8
+    monkeypatch.setattr(cores.resource, "getrlimit", lambda which: (4096, 4096))
+    assert cores.cores() == 10

@@ -10,7 +10,7 @@ import pytest
 
 from _ext import figures
 from mdsgdln import networks, tasks, theory
-from mdsgdln_book import paper_figures
+from mdsgdln_book import paper_figures, plotted
 from mdsgdln_book.paper_figures import routes
 from mdsgdln_book.places import BOOK
 
@@ -18,7 +18,7 @@ PAGE = (BOOK / "paper_figures.md").read_text(encoding="utf8")
 
 
 def read(figure) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(figures.as_csv(figure)))
+    return pd.read_csv(io.StringIO(plotted.as_csv(figure)))
 
 
 def test_the_page_draws_each_no_other_and_lists_all():
@@ -78,4 +78,4 @@ def test_all_kinds_of_marks_are_read():
     assert {(0, 0), (1, 0), (0, 1), (1, 2)} == corners
     assert rows.loc["segment"].to_numpy()[:, :2].tolist() == [[1, 1.5], [1, 2.5]]
     assert rows.loc["points"].to_numpy().tolist() == [[1, 3, 5], [2, 4, 6]]
-    assert figures.as_csv(panel()[0]) == ""
+    assert plotted.as_csv(panel()[0]) == ""

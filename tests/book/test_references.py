@@ -10,7 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from _ext import execution, references, verified
+from _ext import execution, references
+from mdsgdln_book import fingerprints
 
 TESTS = Path(__file__).resolve().parents[1]
 NUMBER = re.compile(r"\d\.\d*[1-9]")
@@ -58,8 +59,6 @@ def demo(tmp_path_factory):
 def copy(demo, tmp_path, monkeypatch):
     """A copy of the demo that a test may spoil."""
     monkeypatch.setattr(execution, "KEPT", tmp_path / "kept")
-    monkeypatch.setattr(verified, "REFERENCES", tmp_path / "references")
-    monkeypatch.setattr(verified, "ALL", False)
     shutil.copytree(demo, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
@@ -144,47 +143,5 @@ def test_a_file_of_another_name_is_another_one(tmp_path):
     one, other = tmp_path / "one.py", tmp_path / "other.py"
     one.write_text("value = 1  # a comment\n")
     other.write_text("value = 1\n")
-    assert execution.content(one) == execution.content(other)
-    assert execution.fingerprint((one,)) != execution.fingerprint((other,))
-
-
-def test_a_reference_is_verified_as_long_as_nothing_changes(copy, monkeypatch):
-    monkeypatch.setattr(verified, "RECORD", copy / "verified.json")
-    monkeypatch.setattr(verified, "BEGUN", copy)
-    monkeypatch.setattr(verified, "NEEDED", {})
-    monkeypatch.setattr(verified, "chapters", lambda book: {"demo": book})
-    verified.stale_tests("1")
-    assert verified.stale_references() == ["tests/references/demo.ipynb"]
-    verified.record("1")
-    assert verified.is_verified("demo") and verified.stale_references() == []
-    monkeypatch.setattr(verified, "ALL", True)
-    assert not verified.is_verified("demo")
-    monkeypatch.setattr(verified, "ALL", False)
-    with monkeypatch.context() as patch:
-        patch.setattr(verified, "key", lambda chapter: "another")
-        assert not verified.is_verified("demo")
-    edit(copy / "references/demo.ipynb", spoil)
-    assert not verified.is_verified("demo")
-
-
-def test_tests_of_a_folder_are_verified_as_long_as_nothing_changes(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(verified, "ALL", False)
-    monkeypatch.setattr(verified, "ROOT", tmp_path)
-    monkeypatch.setattr(verified, "RECORD", tmp_path / "verified.json")
-    monkeypatch.setattr(verified, "BEGUN", tmp_path)
-    monkeypatch.setattr(verified, "NEEDED", {"tests/package": ["code"], "tests/book": ["code"]})
-    monkeypatch.setattr(verified, "chapters", lambda book: {})
-    (tmp_path / "code").mkdir()
-    both = ["tests/package", "tests/book"]
-    assert verified.stale_tests("1") == both and not capsys.readouterr().err
-    verified.record("1")
-    assert "tests/book/test_claims.py" in verified.stale_tests("2")
-    assert "tests/package, tests/book" in capsys.readouterr().err
-    (tmp_path / "code/new.py").touch()
-    assert verified.stale_tests("3") == both
-    (tmp_path / "code/newer.py").touch()  # while the tests run
-    assert verified.stale_tests("4") == both  # and another run begins
-    verified.record("3")
-    assert verified.stale_tests("5") == both
-    verified.record("4")
-    assert verified.stale_tests("6") != both
+    assert fingerprints.content(one) == fingerprints.content(other)
+    assert fingerprints.fingerprint((one,)) != fingerprints.fingerprint((other,))

@@ -122,12 +122,16 @@ def sort(table):
 
 def test_a_line_cut_at_any_byte_is_done_again(tmp_path):
     path, settings = tmp_path / "file", sweeps.grid(seed=[1, 2])
-    table = run(lambda seed: {"value": seed / 7}, settings, path)
+
+    def seventh(seed):
+        return {"value": seed / 7}
+
+    table = run(seventh, settings, path)
     *whole, last = path.read_bytes().splitlines(keepends=True)
     for cut in range(0, len(last), 7):
         path.write_bytes(b"".join(whole) + last[:cut])
         assert [row["setting"]["seed"] for row in sweeps.read(path)] == [1]
-        again = run(lambda seed: {"value": seed / 7}, settings, path)
+        again = run(seventh, settings, path)
         assert again.equals(table) and len(sweeps.read(path)) == 2
     path.write_text('{"header": {}}\n{"setting": {"seed"\n')
     with refused("line 2 of"):
@@ -135,17 +139,66 @@ def test_a_line_cut_at_any_byte_is_done_again(tmp_path):
 
 
 def test_header_says_what_makes_the_rows_below_it(tmp_path):
-    def header(seed):
-        run(partial(fails), [{"seed": seed}], tmp_path / "results")
-        return sweeps.read(tmp_path / "results")[-1]["header"]
+    def header(name):
+        run(partial(fails), [{"seed": 0}], tmp_path / name)
+        return sweeps.read(tmp_path / name)[-1]["header"]
 
-    first = header(0)
+    first = header("first")
     versions = {"mdsgdln": __version__, "jax": jax.__version__, "numpy": np.__version__}
     assert first["libraries"] == versions
     assert first["x64"] is True and first["platform"] == jax.default_backend()
     with jax.enable_x64(False):
-        assert header(4)["x64"] is False
-    assert sweeps.read(tmp_path / "results")[0]["header"] == first
+        assert header("second")["x64"] is False
+
+
+MODULE = """
+def helper(seed):
+    return {value}
+
+def experiment(seed, given=0):
+    return {{"value": helper(seed)}}
+"""
+
+
+@pytest.fixture
+def edited(tmp_path, monkeypatch):
+    """A file with half of the rows of an experiment; goes on with it, its module as it is then."""
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def written(value):
+        (tmp_path / "edited.py").write_text(MODULE.format(value=value))
+        sys.modules.pop("edited", None)
+        importlib.invalidate_caches()
+        return importlib.import_module("edited").experiment
+
+    def resumed(value=1, **given):
+        experiment = partial(written(value), **given) if given else written(value)
+        return run(experiment, sweeps.grid(seed=[1, 2]), tmp_path / "rows").value.tolist()
+
+    run(written(1), [{"seed": 1}], tmp_path / "rows")
+    return resumed
+
+
+def test_a_sweep_goes_on_with_the_same_code(edited):
+    assert edited() == [1, 1]
+
+
+def test_a_sweep_does_not_go_on_with_rows_of_other_code(edited, monkeypatch):
+    for changed in ({"value": 2}, {"given": 1}):
+        with refused("path"):
+            edited(**changed)
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=true")
+    with refused("path"):
+        edited()
+    monkeypatch.undo()
+
+
+def test_a_sweep_does_not_go_on_with_rows_of_another_package_or_precision(edited, monkeypatch):
+    with jax.enable_x64(False), refused("path"):
+        edited()
+    monkeypatch.setattr(sweeps, "code_files", lambda: [Path(__file__)])
+    with refused("path"):
+        edited()
 
 
 def test_parts_make_the_whole_and_the_last_of_two_rows_wins(tmp_path):

@@ -9,10 +9,10 @@ import jax
 import nbformat
 import numpy as np
 import pytest
+import reproduce as reproduction
 from bad_input import BAD_INPUT
 from threadpoolctl import threadpool_limits
 
-from _ext import reproduction
 from mdsgdln import theory
 from mdsgdln_book import sweeps, tables
 from mdsgdln_book.tables import Table
@@ -138,38 +138,42 @@ def changed(monkeypatch, **fields):
     monkeypatch.setitem(tables.all_tables(), "toy", replace(tables.find_table("toy"), **fields))
 
 
-def test_only_what_is_missing_is_filled(toy):
+def test_what_lacks_a_row_is_filled_whole_as_other_code_may_have_computed_the_rest(toy):
     lines = toy.read_text().splitlines(keepends=True)
-    reproduction.fill("toy", n_jobs=1)
-    assert not RUNS
-    toy.write_text("".join(lines[:3] + lines[4:]))
+    toy.write_text("".join(lines[:3] + lines[4:]).replace('"value": 0.5', '"value": 7'))
     with pytest.raises(ValueError, match="lacks 1 of 6 runs; run make tables"):
         tables.load("toy")
     reproduction.fill("toy", n_jobs=1)
-    assert RUNS == [(0.5, 3)]
+    assert len(RUNS) == 6
     assert tables.load("toy").value.tolist() == [0.5, 1.0, 1.5, 2.0, 4.0, 6.0]
 
 
-def test_filling_anew_goes_on_where_it_was_interrupted(toy, monkeypatch):
+def test_filling_goes_on_where_it_was_interrupted_unless_the_code_has_changed(toy, monkeypatch):
     def interrupted(scale, seed):
         if len(RUNS) == 4:
             raise KeyboardInterrupt
         return small(scale, seed)
 
-    changed(monkeypatch, experiment=interrupted)
     before = toy.read_bytes()
-    with pytest.raises(KeyboardInterrupt):
-        reproduction.fill("toy", n_jobs=1, anew=True)
-    assert toy.read_bytes() == before
-    changed(monkeypatch, experiment=small)
-    reproduction.fill("toy", n_jobs=1, anew=True)
-    assert len(RUNS) == 6 and len(tables.load("toy")) == 6
+    for changes in (0, 1):
+        RUNS.clear()
+        changed(monkeypatch, experiment=interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            reproduction.fill("toy", n_jobs=1)
+        assert toy.read_bytes() == before
+        changed(monkeypatch, experiment=small)
+        with monkeypatch.context() as patch:
+            if changes:
+                patch.setattr(reproduction, "code", lambda: "other")
+            reproduction.fill("toy", n_jobs=1)
+        assert len(RUNS) == 6 + 4 * changes and len(tables.load("toy")) == 6
+        before = toy.read_bytes()
 
 
 def test_a_table_whose_data_are_not_here_is_left_as_it_is_and_says_so(toy, monkeypatch, capsys):
     before = toy.read_text()
     changed(monkeypatch, available=lambda: False)
-    reproduction.fill("toy", anew=True)
+    reproduction.fill("toy")
     assert toy.read_text() == before and not RUNS
     assert "toy: not filled" in capsys.readouterr().out
 
@@ -190,5 +194,5 @@ def test_a_chapter_on_other_numbers_differs_from_its_reference(tmp_path, monkeyp
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "toy.ipynb")
     (tmp_path / "toy.jsonl").write_text(number)
     monkeypatch.setattr(reproduction, "REFERENCES", tmp_path)
-    found = reproduction.compare(tmp_path, "toy")
+    _, found = reproduction.compare(tmp_path, "toy")
     assert bool(found) == bool(said) and said in found

@@ -4,11 +4,10 @@ import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
+import pdf
 import pytest
 from built import ROOT
 from playwright.sync_api import sync_playwright
-
-from _ext import pdf
 
 SAID = ("error", "warning")  # on the console, what is a problem
 

@@ -108,7 +108,20 @@
     }
   }
 
+  /* By touch: the first shows what a mark says, the second follows it, one elsewhere closes the card. */
+  function touch(event) {
+    if (event.pointerType !== "touch" || card.contains(event.target)) return;
+    const mark = event.target.closest?.("main a.claim-mark");
+    const open = mark && mark === shown && !card.hidden;
+    if (!open) hide();
+    if (!mark || open) return;
+    shown = mark;
+    mark.addEventListener("click", (click) => click.preventDefault(), { once: true });
+    show(mark);
+  }
+
   document.body.append(card); // the page has been read: this script is deferred
+  document.addEventListener("pointerdown", touch);
   document.addEventListener("mouseover", enter);
   document.addEventListener("focusin", enter);
   document.addEventListener("mouseout", leave);

@@ -144,7 +144,7 @@ Figures.define("laboratory", (_, ui) => {
   }
   function receive(started, part) {
     if (part.kind === "frame") started.frames.push(part);
-    else if (part.kind === "gated") started.curves[part.key] = part.curve;
+    else if (part.kind === "gated") (started.curves[part.key] ??= []).push(part.curve);
     else started[part.kind] = part; // start, complete
   }
   function inSlices(started) {

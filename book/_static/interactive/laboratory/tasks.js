@@ -99,7 +99,7 @@ var Laboratory = (() => {
   /* What neurons are called that are active in k groups. */
   function called(k, chosen) {
     const G = groupsOf(chosen);
-    if (k === 0) return "always silent";
+    if (k === 0) return `silent ${isXor(chosen) ? "for every sample" : "in every context"}`;
     if (k === G) return "never silent";
     const silent = k > 1 && k >= G - 2 && !isXor(chosen);
     const [state, count] = silent ? ["silent in", G - k]

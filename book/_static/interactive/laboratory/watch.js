@@ -95,7 +95,7 @@ Laboratory.screen = (text) => {
         ? [["soft fine", "best linear network", x.map((step) => [step, start.floor])]] : []),
       ["ink", "ReLU network", curveOf(seen)],
       ...(finished ? gatings.map(({ k, key: own, name }) =>
-        [`${colour(k, chosen)} dash`, name, curves[own].map((loss, i) => [i * every, loss])]) : []),
+        [`${colour(k, chosen)} dash`, name, curves[own][0].map((loss, i) => [i * every, loss])]) : []),
     ];
     lossPanel.draw({ x, marks, log, y: log ? [most * 0.002, most * 1.4] : [0, most * 1.05],
       label: `loss ${frame.loss.toPrecision(2)} at step ${frame.step}`,
@@ -138,7 +138,7 @@ Laboratory.screen = (text) => {
     const off = range(G).filter((g) => !frames[index].on[row][g]).map((g) => g + 1);
     const right = !off.includes(least + 1) ? " ✗" : off.length > 1 ? ": more than forecast" : " ✓";
     const partly = off.length > 0 && off.length < G;
-    const where = partly ? `silent in ${off.join(" and ")}` : off.length ? "always silent"
+    const where = partly ? `silent in ${off.join(" and ")}` : off.length ? "silent in every context"
       : "never silent";
     const mark = partly ? right : ", which is not counted";
     result.textContent = index < 9 ? "" : `It is ${where}${finished ? mark : ""}.`;
@@ -151,7 +151,7 @@ Laboratory.screen = (text) => {
         ...results.flatMap(({ name, error, k, mine }) => [
           html("span", {}, `${name}${mine ? " (your guess)" : ""}`),
           html("i", { class: colour(k, run.chosen), style: `width: ${Math.min(1, error) * 100}%` }),
-          html("span", {}, percent(error))])),
+          html("span", {}, Number.isFinite(error) ? percent(error) : "diverges")])),
       small("The area between the two loss curves, relative to the area under the ReLU network's. "
         + "Where a gated network learns like the ReLU network, we know before training what the "
         + "ReLU network will learn, and when: with fixed switches, learning can be calculated."));

@@ -59,64 +59,54 @@ window.addEventListener("DOMContentLoaded", () => {
 (() => {
   const WIDEST = 740; // pixels of a row as it is drawn, of which a page takes 1097
 
-  // From left to right, as shares of the width, panels with what belongs to them, such as a colour bar.
+  // Panels with what belongs to them, such as a colour bar: [left, right], as shares of the width.
   function panelsOf(svg) {
     const all = svg.getBoundingClientRect();
-    const parts = [...svg.querySelectorAll("#figure_1 > g > :is(g, image), #figure_1 > g[id^='text']")]
-      .filter((part) => part.matches("image, [id^='matplotlib'], [id^='text'], [id^='legend']")
-        || !part.querySelector("[clip-path]"))
-      .map((part) => part.getBoundingClientRect()).filter(({ width }) => width)
-      .map(({ left, right }) => [left, right].map((x) => (x - all.left) / all.width))
-      .sort(([a], [b]) => a - b);
     const panels = [];
-    for (const [left, right] of parts) {
-      const last = panels.at(-1);
-      const small = (from, to) => to - from < 0.12;
-      if (last && (left < last[1] || small(left, right) || small(...last))) last[1] = Math.max(last[1], right);
-      else panels.push([left, right]);
-    }
+    [...svg.querySelectorAll("#figure_1 > g > :is(g, image), #figure_1 > g[id^='text']")]
+      .filter((part) => !part.matches("g:not([id^='matplotlib'])") || !part.querySelector("[clip-path]"))
+      .map((part) => part.getBoundingClientRect()).filter(({ width }) => width)
+      .map(({ left, right }) => [(left - all.left) / all.width, (right - all.left) / all.width])
+      .sort(([a], [b]) => a - b)
+      .forEach(([left, right]) => {
+        const last = panels.at(-1);
+        const apart = last && left > last[1] && Math.min(right - left, last[1] - last[0]) > 0.12;
+        if (!last || apart) panels.push([left, right]);
+        else last[1] = Math.max(last[1], right);
+      });
     return panels;
   }
 
   function rowsOf(panels, width) {
-    const ends = panels.map(([, right], i) => (i + 1 < panels.length ? (right + panels[i + 1][0]) / 2 : 1));
+    const cuts = panels.slice(1).map(([left], i) => (panels[i][1] + left) / 2);
     const rows = [];
-    let from = 0;
-    ends.forEach((end, i) => {
-      if (i + 1 < ends.length && (ends[i + 1] - from) * width <= WIDEST) return;
-      rows.push([from, end]);
-      from = end;
-    });
+    for (const [i, end] of [...cuts, 1].entries()) {
+      const from = rows.at(-1)?.[1] ?? 0;
+      if (!(((cuts[i + 1] ?? 1) - from) * width <= WIDEST) || end === 1) rows.push([from, end]);
+    }
     return rows;
   }
 
   async function stack(image) {
-    const holder = document.createElement("div");
-    holder.style.cssText = "position: absolute; visibility: hidden; width: 0; height: 0; overflow: hidden;";
-    try {
-      holder.innerHTML = await (await fetch(image.src)).text();
-    } catch {
-      return; // pages that are read from a folder
-    }
+    const [width, height] = ["width", "height"].map((name) => image.getAttribute(name));
+    const holder = Object.assign(document.createElement("div"), { className: "measured" });
+    holder.innerHTML = await (await fetch(image.src)).text();
     document.body.append(holder);
-    const rows = rowsOf(panelsOf(holder.querySelector("svg")), image.getAttribute("width"));
+    const rows = rowsOf(panelsOf(holder.querySelector("svg")), width);
     holder.remove();
     const widest = Math.max(...rows.map(([from, end]) => end - from));
-    if (rows.length < 2) return;
-    const shown = [image, ...rows.slice(1).map(() => image.cloneNode())];
-    shown.forEach((part, i) => {
-      const [from, end] = rows[i];
+    if (rows.length > 1) image.replaceWith(...rows.map(([from, end], i) => {
+      const part = image.cloneNode();
       part.classList.add("panel");
       if (i > 0) part.alt = "Further panels of the picture above.";
-      part.style.setProperty("--wide", (end - from) / widest);
-      part.style.setProperty("--ratio", `${(end - from) * image.getAttribute("width")} / ${image.getAttribute("height")}`);
-      part.style.setProperty("--at", `${100 * from / (1 - end + from)}% 50%`);
-    });
-    image.after(...shown.slice(1));
+      part.style = `--wide: ${(end - from) / widest}; --ratio: ${(end - from) * width} / ${height};
+        --at: ${(100 * from) / (1 - end + from)}% 50%`;
+      return part;
+    }));
   }
 
+  if (!matchMedia("(max-width: 600px)").matches || location.protocol === "file:") return;
   window.addEventListener("load", () => {
-    if (!matchMedia("(max-width: 600px)").matches) return;
     document.querySelectorAll("div.cell_output img[src$='.svg'][width]").forEach((image) => {
       if (image.complete && image.naturalWidth) stack(image);
       else image.addEventListener("load", () => stack(image), { once: true });
@@ -125,4 +115,6 @@ window.addEventListener("DOMContentLoaded", () => {
 })();
 
 // A click clears what a search has marked; Escape does, too.
-document.addEventListener("click", () => window.SphinxHighlight?.hideSearchWords());
+document.addEventListener("click", () => {
+  if (typeof SphinxHighlight !== "undefined") SphinxHighlight.hideSearchWords();
+});

@@ -220,6 +220,7 @@ if __name__ == "__main__":
         for verdict in (key for key, words in said.items() if words):
             counts.setdefault(verdict, np.zeros(3, int))
             counts[verdict] += [1, verdict in false, verdict in again]
+        print(f"{number - first + 1} drawn", end="\r", flush=True)
         if false:
             print(number, address, "FALSE", {key: said[key] for key in false}, flush=True)
         elif again:

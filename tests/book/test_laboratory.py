@@ -69,9 +69,9 @@ const Called = {
   task: (hash) => Laboratory.samples(Laboratory.fromAddress(hash)),
   again: (hash) => Laboratory.toAddress(Laboratory.fromAddress(hash)),
   program: (hash) => Laboratory.program(Laboratory.fromAddress(hash)),
-  job: (hash, seed) => Laboratory.job(Laboratory.fromAddress(hash), seed),
+  job: (hash, seed) => Laboratory.job({ ...Laboratory.fromAddress(hash), seed }),
   begun(hash, seed) {
-    const { task: given, ...settings } = Laboratory.job(Laboratory.fromAddress(hash), seed);
+    const { task: given, ...settings } = Called.job(hash, seed);
     const [task, draw] = [Engine.prepare(given, settings), Engine.normals(seed)];
     const { hidden: H, sigma } = settings;
     const [into, out] = [draw(H * task.N, sigma), draw(H * task.K, sigma)]
@@ -82,8 +82,8 @@ const Called = {
   },
   gatings: (hash) => Laboratory.gatings(Laboratory.fromAddress(hash)),
   run(hash, seed, guess = null) {
-    const chosen = Laboratory.fromAddress(hash);
-    const job = Laboratory.job(chosen, seed);
+    const chosen = { ...Laboratory.fromAddress(hash), seed };
+    const job = Laboratory.job(chosen);
     const run = { chosen, guess, job, gatings: Laboratory.gatings(chosen), frames: [], curves: {} };
     for (const part of makeEngine().run(job)) {
       if (part.kind === "frame") run.frames.push(part);
@@ -289,6 +289,7 @@ ADDRESSES = [
     *(f"#task={name}" for name in PRESETS),
     "#task=trees&contexts=5&items=4&hidden=40&steps=600&turn=1&scale=0.001&rate=0.3&rule=adam",
     "#task=xor&margin=0.8&loss=logistic",
+    "#task=xor&seed=7",
     f"#task=trees&items=4&{DRAWN}",
 ]
 

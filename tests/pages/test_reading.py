@@ -84,8 +84,11 @@ def test_words_found_are_not_marked_for_ever(page, address, end):
 @pytest.mark.parametrize("name", PAGES)
 def test_figures_fit_on_a_phone(phone, address, name):
     phone.goto(f"{address}/{name}", wait_until="networkidle")
-    phone.evaluate("() => document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+    phone.evaluate(
+        "() => document.querySelectorAll('details').forEach((box) => { box.open = true; })"
+    )
     phone.locator("div.cell_output img").evaluate_all(
-        "images => images.forEach((image) => { image.loading = 'eager'; })")
+        "images => images.forEach((image) => { image.loading = 'eager'; })"
+    )
     phone.wait_for_timeout(500)
     assert phone.evaluate(CUT) == []

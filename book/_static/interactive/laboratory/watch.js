@@ -8,7 +8,7 @@ Laboratory.screen = (text) => {
   const SAMPLES = ["+ +", "− −", "+ −", "− +"];
   let shown = null; // the run, and what stays while it is shown: its neurons' cards
 
-  const scrub = html("input", { type: "range", min: 0, "aria-label": "training step" });
+  const scrub = html("input", { type: "range", min: 0, value: 0, "aria-label": "training step" });
   const [player, clock] = [button("pause", () => {}), html("output", { "aria-live": "off" })];
   const raster = html("canvas", { role: "img",
     "aria-label": "neurons by samples; the shares say it in numbers" });
@@ -18,8 +18,6 @@ Laboratory.screen = (text) => {
   const panel = (label, height) =>
     axes({ label, height, xLabel: "step", yLabel: "" }, {}, text.id);
   const [lossPanel, sharePanel] = [panel("loss", 220), panel("share of the weight", 150)];
-  const logarithmic = html("input", { type: "checkbox", checked: "" });
-  logarithmic.addEventListener("change", () => shown && show(shown.run));
   const program = html("pre", { tabindex: 0 });
   const title = (words) => html("h3", {}, words);
   const forecasts = box("forecasts", title("Six neurons, chosen before training"), cardWords,
@@ -30,7 +28,6 @@ Laboratory.screen = (text) => {
       box("one", title("Which samples activate each neuron"), box("raster", top, side, raster), key,
         rasterWords),
       box("two", title("Loss"), ...lossPanel.nodes, lossKey,
-        html("label", {}, logarithmic, " logarithmic"),
         title("Share of the network that is …"), ...sharePanel.nodes,
         small("A neuron counts by its weight: the length of its incoming weights times the length "
           + "of its outgoing ones. Colours as for the neurons."))),
@@ -88,7 +85,7 @@ Laboratory.screen = (text) => {
 
   function drawLoss(run, seen, frame, { x, marks }) {
     const { chosen, job: { every }, start, frames, finished, gatings, curves, earlier } = run;
-    const [most, log] = [frames[0].loss, logarithmic.checked];
+    const most = frames[0].loss;
     const lines = [
       ...earlier.map((points) => ["soft", "earlier runs", points.filter(([step]) => step <= x[1])]),
       ...(start.floor > 1e-3 * most
@@ -97,7 +94,7 @@ Laboratory.screen = (text) => {
       ...(finished ? gatings.map(({ k, key: own, name }) =>
         [`${colour(k, chosen)} dash`, name, curves[own][0].map((loss, i) => [i * every, loss])]) : []),
     ];
-    lossPanel.draw({ x, marks, log, y: log ? [most * 0.002, most * 1.4] : [0, most * 1.05],
+    lossPanel.draw({ x, marks, log: true, y: [most * 0.002, most * 1.4],
       label: `loss ${frame.loss.toPrecision(2)} at step ${frame.step}`,
       curves: lines.map(([style, name, points]) => [name, points, style]) });
     const once = new Map(lines.map(([style, name]) => [name, [style, name]]));

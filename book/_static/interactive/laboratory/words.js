@@ -17,7 +17,7 @@ Object.assign(Laboratory, (() => {
 
   function titleOf(chosen) {
     const [name] = Laboratory.PRESETS[chosen.task];
-    const address = Laboratory.toAddress(chosen);
+    const address = Laboratory.toAddress({ ...chosen, seed: 0 });
     if (address.includes("blocks=")) return "A new task.";
     return `${name[0].toUpperCase()}${name.slice(1)}`
       + `${address === `#task=${chosen.task}` ? "" : ", changed"}.`;
@@ -82,7 +82,7 @@ Object.assign(Laboratory, (() => {
     const losses = frames.filter(({ step }) => step % every === 0).map(({ loss }) => loss);
     const results = gatings.map((one) => {
       const [curve, other] = curves[one.key].map((some) => some.slice(0, losses.length));
-      const error = Theory.relativeError(curve, losses);
+      const error = (Theory.relativeError(curve, losses) + Theory.relativeError(other, losses)) / 2;
       return { ...one, mine: one.key === guess, learned: curve.at(-1) < LEARNED * losses[0],
         area: curve.reduce((sum, loss) => sum + loss, 0), noise: Theory.relativeError(other, curve),
         error: Number.isFinite(error) ? error : Infinity };
@@ -106,7 +106,7 @@ Object.assign(Laboratory, (() => {
   }
 
   /* At the end: results, and what is said of them, by what it is about. What is hardly farther than
-     the closest is as good. */
+     the closest, by what chance does, is as good. */
   function judge(run) {
     const { chosen, frames } = run;
     const [last, G, results] = [frames.at(-1), groupsOf(chosen), compare(run)];
@@ -114,8 +114,8 @@ Object.assign(Laboratory, (() => {
     const learned = left < LEARNED;
     const after = `After ${last.step + 1} steps ${percent(left)} of the loss is left`;
     const [{ error }] = results;
-    const equal = results.filter((one) => one.error <= 1.3 * error + 0.01);
-    const noise = Math.max(...equal.map((one) => one.noise));
+    const noise = Math.max(...results.filter((one) => one.error < 1).map((one) => one.noise));
+    const equal = results.filter((one) => one.error <= 1.3 * error + 0.01 + 2 * Math.max(0, noise));
     const [all, alone] = [equal.length === results.length, equal.length === 1];
     const find = (what) => results.find(what) ?? {};
     const mine = find((one) => one.mine);

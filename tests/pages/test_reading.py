@@ -1,4 +1,4 @@
-"""Reading: figures in the dark and on phones, marks by touch, headings, the ledger, after a search."""
+"""Reading: pictures in the dark and on phones, marks by touch, headings, ledger, after a search."""
 
 import pytest
 from test_pages import ROOT, SET_THEME, all_pages, leads_on
@@ -7,7 +7,7 @@ PAGES = [name for name in all_pages() if name.startswith("book/") and not leads_
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 # Headings that take a line less without their #, which is seen on hovering only.
-WRAPPED = """() => [...document.querySelectorAll("article :is(h1, h2, h3, h4)")].filter((heading) => {
+WRAPPED = """() => [...document.querySelectorAll("article :is(h1, h2, h3)")].filter((heading) => {
   const link = heading.querySelector(".headerlink");
   const before = heading.offsetHeight;
   if (link) link.style.display = "none";
@@ -22,6 +22,15 @@ CUT = """() => [...document.querySelectorAll("div.cell_output img")].filter((ima
   const box = image.closest("div.cell_output");
   return image.clientWidth && box.scrollWidth > box.clientWidth + 1;
 }).map((image) => image.src.split("/").pop())"""
+
+LOAD = """() => {
+  document.querySelectorAll("details").forEach((box) => { box.open = true; });
+  document.querySelectorAll("div.cell_output img").forEach((image) => { image.loading = "eager"; });
+}"""
+PARTS = """images => images.map((image) => ({
+  src: image.src, wide: image.clientWidth, height: image.clientHeight,
+  whole: image.clientHeight * image.getAttribute("width") / image.getAttribute("height"),
+  at: parseFloat(getComputedStyle(image).objectPosition) }))"""
 
 
 @pytest.fixture
@@ -41,7 +50,7 @@ def test_on_every_page(page, address, name):
 
 
 def test_a_mark_is_reached_by_touch(phone, address):
-    """The first touch shows the claim, the second leads to the ledger; a touch elsewhere closes it."""
+    """The first touch shows the claim, the second leads to the ledger; one elsewhere closes it."""
     phone.goto(f"{address}/book/xor.html")
     marks, card = phone.locator("a.claim-mark:visible"), phone.locator("#preview")
     marks.first.tap()
@@ -84,11 +93,20 @@ def test_words_found_are_not_marked_for_ever(page, address, end):
 @pytest.mark.parametrize("name", PAGES)
 def test_figures_fit_on_a_phone(phone, address, name):
     phone.goto(f"{address}/{name}", wait_until="networkidle")
-    phone.evaluate(
-        "() => document.querySelectorAll('details').forEach((box) => { box.open = true; })"
-    )
-    phone.locator("div.cell_output img").evaluate_all(
-        "images => images.forEach((image) => { image.loading = 'eager'; })"
-    )
+    phone.evaluate(LOAD)
     phone.wait_for_timeout(500)
     assert phone.evaluate(CUT) == []
+
+
+def test_all_panels_are_shown(phone, address):
+    """Side by side the parts would be the whole picture, at one scale."""
+    phone.goto(f"{address}/book/more_contexts.html", wait_until="networkidle")
+    phone.evaluate(LOAD)
+    phone.locator("img.panel >> nth=7").wait_for()
+    parts = phone.locator("img.panel").evaluate_all(PARTS)
+    for picture in {part["src"] for part in parts}:
+        of_it = [part for part in parts if part["src"] == picture]
+        assert len(of_it) > 1 and len({round(part["height"]) for part in of_it}) == 1
+        assert abs(sum(part["wide"] for part in of_it) / of_it[0]["whole"] - 1) < 0.02
+        places = [part["at"] for part in of_it]
+        assert places == sorted(places) and places[0] == 0 and places[-1] > 99

@@ -28,8 +28,7 @@ Figures.define("laboratory", (_, ui) => {
     const address = Laboratory.toAddress({ ...chosen, seed: 0 });
     presets.forEach((node) =>
       node.setAttribute("aria-pressed", address === `#task=${node.dataset.task}`));
-    about.replaceChildren(html("strong", {}, Laboratory.titleOf(chosen)), " ",
-      Laboratory.describe(chosen));
+    about.textContent = Laboratory.describe(chosen);
     rows.textContent = Laboratory.reading(chosen);
     [margin.hidden, drawing.hidden] = [!isXor(chosen), isXor(chosen)];
     thumbnails.replaceChildren(...chosen.blocks.map(([, rows], b) =>

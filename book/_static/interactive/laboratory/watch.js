@@ -58,7 +58,7 @@ Laboratory.screen = (text) => {
         ? " Preferences were shifted then: watch the blocks next to the diagonal."
         : " Watch the blocks on the diagonal."} ${order.length} of ${chosen.hidden} neurons are `
       + `shown${xor || order.length === job.shown ? "." : ": the others lean away from what all "
-        + "samples share, and soon die."}`;
+        + "samples share."}`;
     cardWords.textContent = "Bars: how much the initial weights of a neuron prefer each context. "
       + "Forecast: the neuron falls silent in the context that it prefers least (orange). Right of "
       + "the bars, from the first step to the last: the samples that activate it (filled), context "

@@ -15,14 +15,6 @@ Object.assign(Laboratory, (() => {
      it differs from its like by more; and steps by which there is a curve. */
   const [LEARNED, FITS, NOISE, FEWEST] = [0.03, 0.1, 0.04, 20];
 
-  function titleOf(chosen) {
-    const [name] = Laboratory.PRESETS[chosen.task];
-    const address = Laboratory.toAddress({ ...chosen, seed: 0 });
-    if (address.includes("blocks=")) return "A new task.";
-    return `${name[0].toUpperCase()}${name.slice(1)}`
-      + `${address === `#task=${chosen.task}` ? "" : ", changed"}.`;
-  }
-
   /* How to read the pictures of gatings. */
   function reading(chosen) {
     return isXor(chosen)
@@ -141,8 +133,8 @@ Object.assign(Laboratory, (() => {
       lead: first && chosen.rule < 2 && chosen.loss === 0
         && find(({ k }) => k === 1).area > 1.1 * equal[0].area
         && "Its groups see the data of more contexts, so that they have a head start.",
-      share: `${percent(share[fullest])} of the network ends up ${called(fullest, chosen)}`
-        + `${learned && fits && share[fullest] > 0.5 && fullest > 0
+      share: share[fullest] > 0.5 && `${percent(share[fullest])} of the network ends up `
+        + `${called(fullest, chosen)}${learned && fits && fullest > 0
           && equal.every(({ k }) => k !== fullest) ? ": curve and neurons disagree." : "."}`,
       unfinished: !learned && `${after}: more steps may change this.`,
     };
@@ -157,5 +149,5 @@ Object.assign(Laboratory, (() => {
       + `${percent(chance)}. ${percent(share.at(-1))} of the network is never silent.`;
   }
 
-  return { titleOf, reading, describe, story, judge, score };
+  return { reading, describe, story, judge, score };
 })());

@@ -54,3 +54,67 @@ window.addEventListener("DOMContentLoaded", () => {
     fold(false);
   });
 })();
+
+// On a phone the panels of a wide figure stack: the picture is shown once for every row of panels.
+(() => {
+  const WIDEST = 740; // pixels of a row as it is drawn, of which a page takes 1097
+
+  // Panels with what belongs to them, such as a colour bar: [left, right], as shares of the width.
+  function panelsOf(svg) {
+    const all = svg.getBoundingClientRect();
+    const panels = [];
+    [...svg.querySelectorAll("#figure_1 > g > :is(g, image), #figure_1 > g[id^='text']")]
+      .filter((part) => !part.matches("g:not([id^='matplotlib'])") || !part.querySelector("[clip-path]"))
+      .map((part) => part.getBoundingClientRect()).filter(({ width }) => width)
+      .map(({ left, right }) => [(left - all.left) / all.width, (right - all.left) / all.width])
+      .sort(([a], [b]) => a - b)
+      .forEach(([left, right]) => {
+        const last = panels.at(-1);
+        const apart = last && left > last[1] && Math.min(right - left, last[1] - last[0]) > 0.12;
+        if (!last || apart) panels.push([left, right]);
+        else last[1] = Math.max(last[1], right);
+      });
+    return panels;
+  }
+
+  function rowsOf(panels, width) {
+    const cuts = panels.slice(1).map(([left], i) => (panels[i][1] + left) / 2);
+    const rows = [];
+    for (const [i, end] of [...cuts, 1].entries()) {
+      const from = rows.at(-1)?.[1] ?? 0;
+      if (!(((cuts[i + 1] ?? 1) - from) * width <= WIDEST) || end === 1) rows.push([from, end]);
+    }
+    return rows;
+  }
+
+  async function stack(image) {
+    const [width, height] = ["width", "height"].map((name) => image.getAttribute(name));
+    const holder = Object.assign(document.createElement("div"), { className: "measured" });
+    holder.innerHTML = await (await fetch(image.src)).text();
+    document.body.append(holder);
+    const rows = rowsOf(panelsOf(holder.querySelector("svg")), width);
+    holder.remove();
+    const widest = Math.max(...rows.map(([from, end]) => end - from));
+    if (rows.length > 1) image.replaceWith(...rows.map(([from, end], i) => {
+      const part = image.cloneNode();
+      part.classList.add("panel");
+      if (i > 0) part.alt = "Further panels of the picture above.";
+      part.style = `--wide: ${(end - from) / widest}; --ratio: ${(end - from) * width} / ${height};
+        --at: ${(100 * from) / (1 - end + from)}% 50%`;
+      return part;
+    }));
+  }
+
+  if (!matchMedia("(max-width: 600px)").matches || location.protocol === "file:") return;
+  window.addEventListener("load", () => {
+    document.querySelectorAll("div.cell_output img[src$='.svg'][width]").forEach((image) => {
+      if (image.complete && image.naturalWidth) stack(image);
+      else image.addEventListener("load", () => stack(image), { once: true });
+    });
+  });
+})();
+
+// A click clears what a search has marked; Escape does, too.
+document.addEventListener("click", () => {
+  if (typeof SphinxHighlight !== "undefined") SphinxHighlight.hideSearchWords();
+});

@@ -108,7 +108,21 @@
     }
   }
 
+  // By touch: the first shows what a mark says, the second follows it, one elsewhere closes the card.
+  let first = null;
+  function touch({ pointerType, target }) {
+    first = null;
+    if (pointerType !== "touch" || card.contains(target)) return;
+    const mark = target.closest?.("main a.claim-mark");
+    if (mark && mark === shown && !card.hidden) return;
+    hide();
+    [first, shown] = [mark, mark];
+    if (mark) show(mark);
+  }
+
   document.body.append(card); // the page has been read: this script is deferred
+  document.addEventListener("pointerdown", touch);
+  document.addEventListener("click", (event) => first?.contains(event.target) && event.preventDefault());
   document.addEventListener("mouseover", enter);
   document.addEventListener("focusin", enter);
   document.addEventListener("mouseout", leave);

@@ -1,12 +1,14 @@
 """The laboratory trains as the package does, and what its page says of its tasks is true."""
 
 import json
+from functools import cache
 from itertools import product
 
 import jax
+import laboratory_draws
 import numpy as np
-import optax
 import pytest
+from laboratory_draws import LOSSES, RULES
 from numpy.testing import assert_allclose, assert_array_equal
 from py_mini_racer import MiniRacer
 
@@ -14,16 +16,9 @@ import mdsgdln as md
 from mdsgdln_book import interactive
 from mdsgdln_book.experiments import letting_go
 
-RULES = {  # with learning rates at which 100 steps learn something
-    "descent": (optax.sgd, 0.1),
-    "momentum": (lambda rate: optax.sgd(rate, momentum=0.9), 0.01),
-    "adam": (optax.adam, 0.003),
-    "muon": (optax.contrib.muon, 0.01),
-}
 STEPS, HIDDEN = 100, 40
 
 
-LOSSES = {"squared": md.squared_error, "logistic": md.logistic}
 TASKS = {  # with their number of groups
     "structures": (md.tasks.contextual(3, 8, ["tree", "ring", "cross"]), 3),
     "apart": (md.tasks.contextual(4, 4, common=np.zeros((7, 4))), 4),
@@ -74,28 +69,45 @@ const Called = {
   task: (hash) => Laboratory.samples(Laboratory.fromAddress(hash)),
   again: (hash) => Laboratory.toAddress(Laboratory.fromAddress(hash)),
   program: (hash) => Laboratory.program(Laboratory.fromAddress(hash)),
+  job: (hash, seed) => Laboratory.job({ ...Laboratory.fromAddress(hash), seed }),
+  begun(hash, seed) {
+    const { task: given, ...settings } = Called.job(hash, seed);
+    const [task, draw] = [Engine.prepare(given, settings), Engine.normals(seed)];
+    const { hidden: H, sigma } = settings;
+    const [into, out] = [draw(H * task.N, sigma), draw(H * task.K, sigma)]
+      .map((all) => Engine.parts(all, H));
+    if (settings.turn) Engine.turn(task, into.map((w, h) => [w, out[h]]));
+    return { weights: [into, out].map((side) => side.map((row) => [...row])),
+      targets: rowsOf(task.Y, task.P) };
+  },
   gatings: (hash) => Laboratory.gatings(Laboratory.fromAddress(hash)),
-  run(hash, seed) {
-    const job = Laboratory.job(Laboratory.fromAddress(hash), seed);
-    const [frames, curves] = [[], {}];
+  run(hash, seed, guess = null) {
+    const chosen = { ...Laboratory.fromAddress(hash), seed };
+    const job = Laboratory.job(chosen);
+    const run = { chosen, guess, job, gatings: Laboratory.gatings(chosen), frames: [], curves: {} };
     for (const part of makeEngine().run(job)) {
-      if (part.kind === "frame") frames.push(part);
-      if (part.kind === "gated") curves[part.key] = part.curve;
+      if (part.kind === "frame") run.frames.push(part);
+      else if (part.kind === "gated") (run.curves[part.key] ??= []).push(part.curve);
+      else run[part.kind] = part;
     }
-    const last = frames.at(-1);
-    const every = frames.filter(({ step }) => step % job.every === 0);
-    return { loss: every.map(({ loss }) => loss), curves, last, every: job.every };
+    const every = run.frames.filter(({ step }) => step % job.every === 0);
+    const { words, said } = Laboratory.judge(run);
+    return { loss: every.map(({ loss }) => loss), curves: Object.fromEntries(
+        Object.entries(run.curves).map(([key, [curve]]) => [key, curve])), last: run.frames.at(-1),
+      every: job.every, shown: run.start.order.length, words, said,
+      stories: run.frames.map((frame) => Laboratory.story(run, frame)) };
   },
 };
 """
 
 
-@pytest.fixture(scope="module")
-def call():
-    """A function that calls one of those above."""
+def calls():
+    """Return a function that calls one of those above."""
     racer = MiniRacer()
-    for name in ("rules", "networks", "engine", "tasks"):
-        racer.eval((interactive.SCRIPTS / f"laboratory/{name}.js").read_text(encoding="utf8"))
+    racer.eval("var document = { addEventListener() {} };")
+    scripts = "figure theory laboratory/rules laboratory/networks laboratory/engine"
+    for name in f"{scripts} laboratory/tasks laboratory/words".split():
+        racer.eval((interactive.SCRIPTS / f"{name}.js").read_text(encoding="utf8"))
     racer.eval("var Engine = { ...makeRules(), ...makeNetworks(), ...makeEngine() };")
     racer.eval(f"{SCRIPT} var Shown = Called;")
 
@@ -104,6 +116,11 @@ def call():
         return json.loads(racer.eval(f"JSON.stringify(Shown.{name}(...{text}))"))
 
     return called
+
+
+@pytest.fixture(scope="module")
+def call():
+    return calls()
 
 
 def given(task, groups):
@@ -272,6 +289,7 @@ ADDRESSES = [
     *(f"#task={name}" for name in PRESETS),
     "#task=trees&contexts=5&items=4&hidden=40&steps=600&turn=1&scale=0.001&rate=0.3&rule=adam",
     "#task=xor&margin=0.8&loss=logistic",
+    "#task=xor&seed=7",
     f"#task=trees&items=4&{DRAWN}",
 ]
 
@@ -377,3 +395,82 @@ def test_with_a_logistic_loss_most_neurons_need_not_fall_silent(call):
     assert np.ptp(list(errors.values())) < 0.01 and share[3] > 0.5
     errors, share, _ = outcome(call, "#task=equivalence&loss=logistic&rate=0.2")
     assert errors[3] > 0.5 and share[3] < 0.2
+
+
+# Verdicts: tasks of which each must be said, and others of which it must not ----------------------
+
+EARLY = "#task=trees&steps=500&rate=0.01"
+DEAD = "#task=two&items=4&hidden=20&rate=1&rule=muon&steps=500"
+LINEAR = "#task=trees&blocks=tree.empty.empty.empty"
+COARSE = "#task=trees&scale=0.3"
+VERDICTS = {
+    "explodes": (["#task=trees&rate=1&rule=adam"], ["#task=trees&rate=1", DEAD]),
+    "died": ([DEAD, "#task=trees&rate=3&steps=500"], [EARLY, COARSE]),
+    "fast": (
+        ["#task=xor&rule=adam&loss=logistic&rate=0.3&scale=0.14&margin=1.2"],
+        ["#task=xor", "#task=xor&rate=0.5"],
+    ),
+    "nothing": ([EARLY], ["#task=trees&steps=500", DEAD, "#task=xor"]),
+    "unfinished": (["#task=trees&steps=500"], ["#task=trees", EARLY, DEAD]),
+    "linear": (
+        [LINEAR, "#task=logistic"],
+        [EARLY, DEAD, "#task=trees", "#task=equivalence&loss=logistic&rate=0.2&steps=500"],
+    ),
+    "noise": (
+        ["#task=xor&rule=adam&rate=0.0001&scale=0.09&loss=logistic"],
+        ["#task=trees", COARSE],
+    ),
+    "misfit": ([COARSE], ["#task=trees", LINEAR, DEAD]),
+    "fit": (["#task=trees", "#task=two", "#task=apart"], [COARSE, LINEAR, EARLY]),
+    "lead": (["#task=trees"], ["#task=trees&rate=1", COARSE, "#task=apart", "#task=adam", EARLY]),
+}
+
+
+@pytest.fixture(scope="module")
+def judged(call):
+    """What is said of a task, by what it is about; every task is run once."""
+    return cache(lambda address, guess=None: call("run", address, 1, guess)["said"])
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_verdicts(judged, verdict):
+    must, must_not = VERDICTS[verdict]
+    for address in must:
+        assert judged(address).get(verdict), (address, judged(address))
+    for address in must_not:
+        assert not judged(address).get(verdict), (address, judged(address))
+
+
+def test_curve_and_neurons_are_said_to_disagree_where_they_do(judged):
+    assert "disagree" in judged("#task=apart")["share"]
+    for address in ("#task=trees", COARSE, "#task=xor"):
+        assert "disagree" not in (judged(address)["share"] or "")
+
+
+@pytest.mark.parametrize(
+    ("address", "guess", "words"),
+    [
+        ("#task=trees", "2", "You guessed it."),
+        ("#task=trees", "3", "Not “never silent”."),
+        (LINEAR, "2", "Your guess is as good as any other."),
+        (COARSE, "2", "Your guess is among the closest."),
+    ],
+)
+def test_what_is_said_of_a_guess(judged, address, guess, words):
+    assert judged(address, guess)["guess"] == words
+
+
+@pytest.mark.parametrize("address", [LINEAR, "#task=xor", "#task=xor&loss=logistic&margin=0"])
+def test_stories_say_nothing_of_what_is_not_there(call, address):
+    """No dotted line where a linear network learns all, and no third input that is not read."""
+    found = call("run", address, 1)
+    said = " ".join(found["stories"])
+    assert "dotted" not in said and "third input" not in said and "must" not in said
+    assert found["shown"] >= 80
+
+
+@pytest.mark.parametrize("number", [2, 5])
+def test_a_random_task_is_judged_as_the_package_trains(call, number):
+    """`laboratory_draws.py` compares any number of them."""
+    _, said, false, _ = laboratory_draws.compare(call, number)
+    assert said and not false

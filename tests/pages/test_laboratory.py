@@ -7,10 +7,17 @@ import pytest
 from built import ROOT
 from test_pages import AXE, COLOURS, NARROW, RUN_AXE, SET_THEME, TOO_WIDE, UNFOLD
 
-REFUSED = "window.Worker = class { constructor() { throw new Error('refused'); } };"
 SAME_TASK = """hash => {
   const parts = (text) => text.slice(1).split("&").sort().join();
   return parts(location.hash) === parts(hash);
+}"""
+WATCH_SLIDER = """() => {
+  window.places = [];
+  const slider = document.querySelector("[aria-label='training step']");
+  (function look() {
+    if (slider.offsetWidth && slider.max > 0) places.push(slider.value / slider.max);
+    requestAnimationFrame(look);
+  })();
 }"""
 FROM_A_FILE = f"file://{ROOT}/book/laboratory.html"
 PRESETS = "trees structures two four apart equivalence xor adam logistic".split()
@@ -88,17 +95,6 @@ def test_what_is_said_of_three_trees(laboratory):
     assert words.startswith("You guessed it. It learns like “silent in one context”")
     laboratory.guess(2)  # afterwards: the result stays
     assert laboratory.words == words
-
-
-def test_without_workers(laboratory):
-    """In slices of time, the same losses."""
-    laboratory.open("#task=xor")
-    label = ".interactive-two svg[role=img] >> nth=0"
-    laboratory.train()
-    expected = laboratory.node.locator(label).get_attribute("aria-label")
-    laboratory.page.add_init_script(REFUSED)
-    laboratory.open("#task=xor").train()
-    assert laboratory.node.locator(label).get_attribute("aria-label") == expected
 
 
 def test_with_motion_curves_come_at_the_end(laboratory, page):
@@ -197,6 +193,49 @@ def test_earlier_runs_stay_in_grey(laboratory):
     assert laboratory.node.locator("[data-series='earlier runs']").count() == 1
 
 
+def test_xor_with_a_logistic_loss_to_its_end(laboratory):
+    """Its inputs have no mean, to which neurons could lean."""
+    laboratory.open("#task=xor&loss=logistic").train()
+    assert "120 of 128 neurons are shown." in laboratory.node.inner_text()
+
+
+def test_back_leads_to_the_task_before(laboratory, page):
+    laboratory.open("#task=trees")
+    page.locator("[data-task=two]").click()
+    page.locator("[data-task=xor]").click()
+    laboratory.train()
+    assert laboratory.hash == "#task=xor&seed=1"
+    for hash in ("#task=xor", "#task=two", "#task=trees"):
+        page.go_back()
+        page.wait_for_function(SAME_TASK, arg=hash)
+        assert laboratory.node.is_visible()
+    assert laboratory.pressed() == ["three trees"]
+
+
+def test_a_shared_link_shows_the_run(laboratory, page):
+    """The second start's, with the same words and losses, without a button."""
+    laboratory.open("#task=xor").train()
+    laboratory.node.get_by_text("train again").click()
+    laboratory.node.locator("li", has_text="earlier runs").wait_for(timeout=30_000)
+    words, shared = laboratory.words, laboratory.hash
+    assert shared == "#task=xor&seed=2"
+    laboratory.open(shared)
+    laboratory.node.locator(".laboratory-errors").wait_for(timeout=60_000)
+    assert laboratory.words == words
+    laboratory.fold("gradient descent")
+    laboratory.node.get_by_label("Muon").check()
+    assert "seed" not in laboratory.hash  # another task, not run yet
+
+
+def test_the_slider_goes_one_way(laboratory, page):
+    page.emulate_media(reduced_motion="no-preference")
+    laboratory.open("#task=trees")
+    page.evaluate(WATCH_SLIDER)
+    laboratory.train()
+    places = np.array(page.evaluate("places"))
+    assert len(places) > 50 and np.all(np.diff(places) > -1e-9)
+
+
 @pytest.mark.parametrize("task", ["trees", "xor", "adam", "logistic"])
 def test_the_program_runs(laboratory, task, capsys):
     laboratory.open(f"#task={task}").train()
@@ -214,7 +253,7 @@ def test_from_a_file_and_without_requests(laboratory, page):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     laboratory.train()
-    assert [url for url in asked if not url.startswith("blob:")] == []
+    assert [url for url in asked if not re.search("^blob:|favicon", url)] == []
 
 
 @pytest.mark.parametrize("task", ["four", "xor"])

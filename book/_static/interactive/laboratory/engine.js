@@ -7,8 +7,9 @@ function makeEngine() {
   const { reluNetwork, gatedNetwork, condensed, pathwaysOf, train } = makeNetworks();
 
   /* Mean input and mean target of each group beyond those of all samples; their sizes. */
-  function groupMeans({ G, n, P, inputs, Y }) {
-    return [inputs.map((x) => Float64Array.from(x)), parts(Y, P)].map((data) => {
+  function groupMeans({ G, n, P, inputs, Y }, settled = 0) {
+    const asked = Y.map((y) => y - settled);
+    return [inputs.map((x) => Float64Array.from(x)), parts(asked, P)].map((data) => {
       const means = numbers(G).map((g) => mean(data.slice(g * n, (g + 1) * n)));
       const all = mean(means);
       const beyond = means.map((v) => v.map((value, i) => value - all[i]));
@@ -16,10 +17,10 @@ function makeEngine() {
     });
   }
 
-  /* theory.context_preference of every neuron [w, u]; and how it leans to the mean sample, which
-     says whether it will grow. */
-  function preferences(task, neurons) {
-    const [seen, asked] = groupMeans(task);
+  /* theory.context_preference of every neuron [w, u]; and how it leans to the mean sample, where
+     there is one, which says whether it will grow: `settled` is what the network answers at first. */
+  function preferences(task, neurons, settled) {
+    const [seen, asked] = groupMeans(task, settled);
     const along = ([w, u], x, y, inside, outside) =>
       dot(w, x) + (outside ? (dot(u, y) * inside) / outside : 0);
     return neurons.map((neuron) => {
@@ -27,7 +28,7 @@ function makeEngine() {
         along(neuron, x, asked.beyond[g], seen.sizes[g], asked.sizes[g]));
       const lean = along(neuron, seen.all, asked.all, size(seen.all), size(asked.all));
       return { pi: pi.map((value) => value - total(pi) / pi.length),
-        lean: size(asked.all) > 1e-9 ? lean : 1 };
+        lean: Math.min(size(seen.all), size(asked.all)) > 1e-9 ? lean : 1 };
     });
   }
 
@@ -56,7 +57,8 @@ function makeEngine() {
 
   /* Where neurons are active, for more than half of a group's samples (what is below 1 % of the
      largest response slides on the boundary); shares of the weight, ‖w‖‖u‖, that is active in 0,
-     1, … groups; and of what is active in some, where the others were those preferred least. */
+     1, … groups, and for no sample at all; and of what is active in some, where the others were those
+     preferred least. */
   function census({ G, n }, neurons, activities, initial) {
     const ways = (off) => numbers(off).reduce((all, i) => (all * (G - i)) / (i + 1), 1);
     const mass = neurons.map(([w, u]) => size(w) * size(u));
@@ -65,6 +67,7 @@ function makeEngine() {
       return parts(activity, G).map((some) => 2 * some.filter((a) => a > least).length > n);
     });
     const share = Array(G + 1).fill(0);
+    const dead = total(mass.filter((_, h) => activities[h].every((a) => a === 0))) / total(mass);
     let [partly, right, chance] = [0, 0, 0];
     on.forEach((where, h) => {
       const off = where.filter((one) => !one).length;
@@ -75,8 +78,8 @@ function makeEngine() {
       chance += mass[h] / ways(off);
       if (where.every((one, g) => one === initial[h].pi[g] >= bound)) right += mass[h];
     });
-    return { on, mass, share, right: right / partly, chance: chance / partly,
-      partly: partly / total(mass) };
+    return { on, mass, share, dead, right: right / partly,
+      chance: chance / partly, partly: partly / total(mass) };
   }
 
   /* Trains a ReLU network; yields which neurons are shown, then what is seen every so many steps.
@@ -88,9 +91,10 @@ function makeEngine() {
     const network = reluNetwork(task, weights);
     const [into, out] = weights.map((W) => parts(W, H));
     const neurons = numbers(H).map((h) => [into[h], out[h]]);
-    const drawn = preferences(task, neurons);
+    const settled = settings.loss === "squared" ? 0 : 0.5;
+    const drawn = preferences(task, neurons, settled);
     if (settings.turn) turn(task, neurons);
-    const initial = preferences(task, neurons);
+    const initial = preferences(task, neurons, settled);
     const extreme = settings.most ? Math.max : Math.min;
     const group = drawn.map(({ pi }) => pi.indexOf(extreme(...pi)));
     const alive = numbers(H).filter((h) => initial[h].lean > 0).slice(0, shown);
@@ -118,9 +122,9 @@ function makeEngine() {
   }
 
   /* A gated network from new weights. */
-  function drawGated(task, sets, settings) {
+  function drawGated(task, sets, settings, start) {
     const { hidden, sigma, rule, seed } = settings;
-    const [draw, pathways] = [normals(seed + 1), pathwaysOf(task, sets, settings)];
+    const [draw, pathways] = [normals(seed + start), pathwaysOf(task, sets, settings)];
     return gatedNetwork(task, pathways, pathways.map(({ seen }) => {
       const drawn = [seen, task.K].map((columns) => draw(hidden * columns, sigma));
       return rule === "adam" || hidden <= seen + task.K ? drawn : condensed(drawn, hidden);
@@ -137,12 +141,14 @@ function makeEngine() {
     }
     for (const { key, sets, hidden } of gatings) {
       const own = { ...settings, hidden, steps: last + 1 };
-      const curve = [];
-      for (const { step, loss } of train(task, drawGated(task, sets, own), own)) {
-        if (step % settings.every === 0) curve.push(loss);
-        if (step % 100 === 99) yield { kind: "busy" };
+      for (const start of [1, 2]) { // how far these are apart is how much of a distance says nothing
+        const curve = [];
+        for (const { step, loss } of train(task, drawGated(task, sets, own, start), own)) {
+          if (step % settings.every === 0) curve.push(loss);
+          if (step % 100 === 99) yield { kind: "busy" };
+        }
+        yield { kind: "gated", key, curve };
       }
-      yield { kind: "gated", key, curve };
     }
     yield { kind: "complete" };
   }

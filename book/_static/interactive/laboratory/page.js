@@ -11,13 +11,13 @@ Figures.define("laboratory", (_, ui) => {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const screen = Laboratory.screen(ui.text);
   let chosen = Laboratory.fromAddress(location.hash);
-  let [shownBlocks, shownGatings, guess, seed, run, earlier] = [null, null, null, 1, null, []];
+  let [shownBlocks, shownGatings, guess, run, earlier] = [null, null, null, null, []];
 
   /* ---- Make a task ---- */
 
   const presets = Object.entries(PRESETS).map(([task, [name]]) =>
-    button(name, () => take(Laboratory.preset(task)), { "data-task": task }));
-  const surprise = button("surprise me", () => take(Laboratory.surprise()));
+    button(name, () => take(Laboratory.preset(task), true), { "data-task": task }));
+  const surprise = button("surprise me", () => take(Laboratory.surprise(), true));
   const [about, thumbnails, tiles] =
     [html("p", { role: "status" }), box("thumbnails"), box("tiles")];
   const [margin, drawing] = [box("controls"), fold("Draw your own")];
@@ -25,11 +25,10 @@ Figures.define("laboratory", (_, ui) => {
   const placeOf = (b) => (b ? `in context ${b}` : "in every context");
 
   function showTask() {
-    const address = Laboratory.toAddress(chosen);
+    const address = Laboratory.toAddress({ ...chosen, seed: 0 });
     presets.forEach((node) =>
       node.setAttribute("aria-pressed", address === `#task=${node.dataset.task}`));
-    about.replaceChildren(html("strong", {}, Laboratory.titleOf(chosen)), " ",
-      Laboratory.describe(chosen));
+    about.textContent = Laboratory.describe(chosen);
     rows.textContent = Laboratory.reading(chosen);
     [margin.hidden, drawing.hidden] = [!isXor(chosen), isXor(chosen)];
     thumbnails.replaceChildren(...chosen.blocks.map(([, rows], b) =>
@@ -46,6 +45,7 @@ Figures.define("laboratory", (_, ui) => {
         tiles.children[b].replaceWith(tileOf(b));
         tiles.children[b].querySelector("select").focus();
       }
+      chosen.seed = 0;
       changed();
     });
   }
@@ -72,11 +72,8 @@ Figures.define("laboratory", (_, ui) => {
           Laboratory.gating(sets, groupsOf(chosen)), html("span", {}, name + linear));
       }));
   }
-  const go = button("", () => train(), { class: "interactive-button laboratory-go" });
-  const again = button("train again from another start", () => {
-    seed += 1;
-    train();
-  });
+  const go = button("", () => train(1), { class: "interactive-button laboratory-go" });
+  const again = button("train again from another start", () => train(chosen.seed + 1));
   const [badge, settings] = [html("strong"), html("summary")];
   function showSettings() {
     const { blocks, rule, loss, hidden, turn } = chosen;
@@ -91,50 +88,65 @@ Figures.define("laboratory", (_, ui) => {
 
   /* ---- What is chosen: by presets and addresses, or one by one ---- */
 
-  function take(next) {
+  /* The address is that of the task, and of a run if there is one. What Back leads to, an address of
+     its own, are presets and runs; what is changed step by step has one address. */
+  function remember(anew) {
+    const address = Laboratory.toAddress(chosen);
+    if (address === location.hash) return;
+    try {
+      history[anew ? "pushState" : "replaceState"](null, "", address);
+    } catch { /* an address is a convenience */ }
+  }
+  function take(next, anew) {
     chosen = next;
-    changed();
+    changed(anew);
     ui.set(Object.fromEntries(KEYS.map((key) => [key, chosen[key]])));
   }
-  function changed() {
+  function changed(anew) {
+    remember(anew || run);
     stop();
     showTask();
     showGatings();
     showSettings();
     screen.node.hidden = true;
-    try {
-      history.replaceState(null, "", Laboratory.toAddress(chosen));
-    } catch { /* an address is a convenience */ }
   }
   function draw(values) {
     const next = { ...chosen, ...values };
     const same = (...keys) => keys.every((key) => next[key] === chosen[key]);
-    if (!shownBlocks || !same(...KEYS)) {
+    if (!shownBlocks) visit(chosen);
+    else if (!same(...KEYS)) {
       if (!same("rule")) next.rate = RATES[next.rule];
+      next.seed = 0;
       take(same("contexts", "items") ? next : Laboratory.fill(next, next.blocks));
     }
     return { text: ui.text.textContent };
   }
+  /* A task, and its run if the address has a seed. */
+  function visit(next) {
+    take(next);
+    if (next.seed) train(next.seed);
+  }
   window.addEventListener("hashchange", () => {
     shownGatings = null; // nothing is guessed yet
-    take(Laboratory.fromAddress(location.hash));
     about.parentNode.scrollIntoView();
     go.focus({ preventScroll: true }); // what comes next
+    visit(Laboratory.fromAddress(location.hash));
   });
 
-  /* ---- Train: in a worker, or in slices of time where workers are refused ---- */
+  /* ---- Train, in a worker ---- */
 
   function stop() {
     run?.worker?.terminate();
-    if (run) run.over = true;
     run = null;
   }
-  function train() {
-    const address = Laboratory.toAddress(chosen);
+  function train(seed) {
+    const address = Laboratory.toAddress({ ...chosen, seed: 0 });
     if (run?.finished) earlier.push(screen.curveOf(run.frames));
     if (run?.address !== address) earlier = [];
     stop();
-    run = { address, chosen, guess, earlier, job: Laboratory.job(chosen, seed),
+    chosen = { ...chosen, seed };
+    remember(true);
+    run = { address, chosen, guess, earlier, job: Laboratory.job(chosen),
       gatings: Laboratory.gatings(chosen), frames: [], curves: {}, at: 0 };
     screen.node.hidden = again.hidden = false;
     ui.text.textContent = "It begins.";
@@ -144,32 +156,16 @@ Figures.define("laboratory", (_, ui) => {
   }
   function receive(started, part) {
     if (part.kind === "frame") started.frames.push(part);
-    else if (part.kind === "gated") started.curves[part.key] = part.curve;
+    else if (part.kind === "gated") (started.curves[part.key] ??= []).push(part.curve);
     else started[part.kind] = part; // start, complete
-  }
-  function inSlices(started) {
-    const parts = makeEngine().run(started.job);
-    (function slice() {
-      for (const end = performance.now() + 20; performance.now() < end && !started.over;) {
-        const { value, done } = parts.next();
-        if (done) return;
-        receive(started, value);
-      }
-      if (!started.over) setTimeout(slice);
-    })();
   }
   function compute(started) {
     const source = `${makeRules} ${makeNetworks} ${makeEngine}
       onmessage = ({ data }) => { for (const part of makeEngine().run(data)) postMessage(part); };`;
-    try {
-      const file = new Blob([source], { type: "text/javascript" });
-      started.worker = new Worker(URL.createObjectURL(file));
-      started.worker.onmessage = ({ data }) => receive(started, data);
-      started.worker.onerror = () => started.start || inSlices(started);
-      started.worker.postMessage(started.job);
-    } catch {
-      inSlices(started);
-    }
+    const file = new Blob([source], { type: "text/javascript" });
+    started.worker = new Worker(URL.createObjectURL(file));
+    started.worker.onmessage = ({ data }) => receive(started, data);
+    started.worker.postMessage(started.job);
   }
 
   /* ---- Watch ---- */
@@ -185,7 +181,8 @@ Figures.define("laboratory", (_, ui) => {
     if (run !== started) return;
     const last = started.frames.length - 1;
     const passed = (now - (started.then ?? now)) / 1000;
-    screen.scrub.max = Math.max(0, last);
+    const { steps, every } = started.job; // all that may come: the slider goes one way
+    screen.scrub.max = started.complete ? last : Math.ceil((steps - 1) / every);
     started.then = now;
     if (still.matches && started.complete && !started.finished) started.at = last;
     if (started.playing) { // slower at first; ten seconds in all
@@ -208,7 +205,7 @@ Figures.define("laboratory", (_, ui) => {
     play(!run.playing);
   });
   screen.scrub.addEventListener("input", () => {
-    run.at = Number(screen.scrub.value);
+    run.at = Math.min(Number(screen.scrub.value), run.frames.length - 1);
     play(false);
   });
 
@@ -250,8 +247,7 @@ Figures.define("laboratory", (_, ui) => {
           + "calculated."), rows,
         bets, box("buttons", go, again, badge), html("details", { class: "hide" }, settings,
           ...Object.values(choices), box("controls", sliders.hidden.node, sliders.scale.node,
-            sliders.rate.node, sliders.steps.node), button("as published: 700 neurons, 8001 steps",
-            () => take({ ...chosen, ...Laboratory.PUBLISHED })))),
+            sliders.rate.node, sliders.steps.node))),
         screen.node,
       ];
     },

@@ -2,8 +2,9 @@
 
 /* The laboratory's tasks, gatings that one can guess, addresses and programs. What a reader
    chooses is {task, opposite, blocks, contexts, items, margin, rule, loss, hidden, scale, rate,
-   steps, turn}: the name of a preset; blocks [name, rows], of which the first holds in every
-   context; powers of ten for scale and rate; rule, loss and turn by number. */
+   steps, turn, seed}: the name of a preset; blocks [name, rows], of which the first holds in every
+   context; powers of ten for scale and rate; rule, loss and turn by number; 0 for seed before a
+   run. */
 var Laboratory = (() => {
   const range = (n) => Array.from({ length: n }, (_, i) => i);
   const power = (exponent) => Number((10 ** exponent).toPrecision(2));
@@ -34,8 +35,7 @@ var Laboratory = (() => {
 
   /* Presets: what they are called, what differs from three trees, and structures. */
   const TREES = { opposite: false, contexts: 3, items: 8, margin: 0.4, rule: DESCENT, loss: SQUARED,
-    hidden: 200, scale: -5, rate: -1, steps: 2000, turn: 0 };
-  const PUBLISHED = { rule: DESCENT, hidden: 700, scale: -5.15, rate: -1.62, steps: 8001 };
+    hidden: 200, scale: -5, rate: -1, steps: 2000, turn: 0, seed: 0 };
   const PRESETS = {
     trees: ["three trees", {}],
     structures: ["tree, ring, cross", {}, ["tree", "tree", "ring", "cross"]],
@@ -99,7 +99,7 @@ var Laboratory = (() => {
   /* What neurons are called that are active in k groups. */
   function called(k, chosen) {
     const G = groupsOf(chosen);
-    if (k === 0) return "always silent";
+    if (k === 0) return `silent ${isXor(chosen) ? "for every sample" : "in every context"}`;
     if (k === G) return "never silent";
     const silent = k > 1 && k >= G - 2 && !isXor(chosen);
     const [state, count] = silent ? ["silent in", G - k]
@@ -127,8 +127,8 @@ var Laboratory = (() => {
   }
 
   /* What the engine is asked to do. */
-  function job(chosen, seed) {
-    const { hidden, steps } = chosen;
+  function job(chosen) {
+    const { hidden, steps, seed } = chosen;
     return { task: samples(chosen), gatings: gatings(chosen), rule: RULES[chosen.rule],
       loss: LOSSES[chosen.loss], hidden, sigma: power(chosen.scale), rate: power(chosen.rate),
       steps, seed, every: Math.ceil(steps / 200), shown: 120,
@@ -138,7 +138,7 @@ var Laboratory = (() => {
 
   /* ---- The address: a preset, and what differs from it ---- */
 
-  const NUMBERS = ["contexts", "items", "margin", "hidden", "steps", "turn"];
+  const NUMBERS = ["contexts", "items", "margin", "hidden", "steps", "turn", "seed"];
   const POWERS = ["scale", "rate"];
   const NAMES = { rule: RULES, loss: LOSSES };
 
@@ -185,6 +185,7 @@ var Laboratory = (() => {
     const within = (low, value, high) => Math.min(high, Math.max(low, Math.round(value)));
     chosen.contexts = within(2, chosen.contexts, 5);
     chosen.items = chosen.items === 4 ? 4 : 8;
+    chosen.seed = within(0, chosen.seed, 2 ** 31);
     const blocks = held.get("blocks")?.split(".").map((text) => read(text, chosen.items));
     return fill(chosen, blocks || chosen.blocks);
   }
@@ -230,6 +231,6 @@ var Laboratory = (() => {
       "    print(run.losses[::100])", ""].join("\n");
   }
 
-  return { range, power, RATES, STRUCTURES, PRESETS, PUBLISHED, preset, fill, surprise, isXor,
+  return { range, power, RATES, STRUCTURES, PRESETS, preset, fill, surprise, isXor,
     groupsOf, samples, called, gatings, job, toAddress, fromAddress, program };
 })();

@@ -8,7 +8,7 @@ Laboratory.screen = (text) => {
   const SAMPLES = ["+ +", "− −", "+ −", "− +"];
   let shown = null; // the run, and what stays while it is shown: its neurons' cards
 
-  const scrub = html("input", { type: "range", min: 0, "aria-label": "training step" });
+  const scrub = html("input", { type: "range", min: 0, value: 0, "aria-label": "training step" });
   const [player, clock] = [button("pause", () => {}), html("output", { "aria-live": "off" })];
   const raster = html("canvas", { role: "img",
     "aria-label": "neurons by samples; the shares say it in numbers" });
@@ -18,8 +18,6 @@ Laboratory.screen = (text) => {
   const panel = (label, height) =>
     axes({ label, height, xLabel: "step", yLabel: "" }, {}, text.id);
   const [lossPanel, sharePanel] = [panel("loss", 220), panel("share of the weight", 150)];
-  const logarithmic = html("input", { type: "checkbox", checked: "" });
-  logarithmic.addEventListener("change", () => shown && show(shown.run));
   const program = html("pre", { tabindex: 0 });
   const title = (words) => html("h3", {}, words);
   const forecasts = box("forecasts", title("Six neurons, chosen before training"), cardWords,
@@ -30,7 +28,6 @@ Laboratory.screen = (text) => {
       box("one", title("Which samples activate each neuron"), box("raster", top, side, raster), key,
         rasterWords),
       box("two", title("Loss"), ...lossPanel.nodes, lossKey,
-        html("label", {}, logarithmic, " logarithmic"),
         title("Share of the network that is …"), ...sharePanel.nodes,
         small("A neuron counts by its weight: the length of its incoming weights times the length "
           + "of its outgoing ones. Colours as for the neurons."))),
@@ -61,7 +58,7 @@ Laboratory.screen = (text) => {
         ? " Preferences were shifted then: watch the blocks next to the diagonal."
         : " Watch the blocks on the diagonal."} ${order.length} of ${chosen.hidden} neurons are `
       + `shown${xor || order.length === job.shown ? "." : ": the others lean away from what all "
-        + "samples share, and soon die."}`;
+        + "samples share."}`;
     cardWords.textContent = "Bars: how much the initial weights of a neuron prefer each context. "
       + "Forecast: the neuron falls silent in the context that it prefers least (orange). Right of "
       + "the bars, from the first step to the last: the samples that activate it (filled), context "
@@ -88,16 +85,16 @@ Laboratory.screen = (text) => {
 
   function drawLoss(run, seen, frame, { x, marks }) {
     const { chosen, job: { every }, start, frames, finished, gatings, curves, earlier } = run;
-    const [most, log] = [frames[0].loss, logarithmic.checked];
+    const most = frames[0].loss;
     const lines = [
       ...earlier.map((points) => ["soft", "earlier runs", points.filter(([step]) => step <= x[1])]),
       ...(start.floor > 1e-3 * most
         ? [["soft fine", "best linear network", x.map((step) => [step, start.floor])]] : []),
       ["ink", "ReLU network", curveOf(seen)],
       ...(finished ? gatings.map(({ k, key: own, name }) =>
-        [`${colour(k, chosen)} dash`, name, curves[own].map((loss, i) => [i * every, loss])]) : []),
+        [`${colour(k, chosen)} dash`, name, curves[own][0].map((loss, i) => [i * every, loss])]) : []),
     ];
-    lossPanel.draw({ x, marks, log, y: log ? [most * 0.002, most * 1.4] : [0, most * 1.05],
+    lossPanel.draw({ x, marks, log: true, y: [most * 0.002, most * 1.4],
       label: `loss ${frame.loss.toPrecision(2)} at step ${frame.step}`,
       curves: lines.map(([style, name, points]) => [name, points, style]) });
     const once = new Map(lines.map(([style, name]) => [name, [style, name]]));
@@ -138,7 +135,7 @@ Laboratory.screen = (text) => {
     const off = range(G).filter((g) => !frames[index].on[row][g]).map((g) => g + 1);
     const right = !off.includes(least + 1) ? " ✗" : off.length > 1 ? ": more than forecast" : " ✓";
     const partly = off.length > 0 && off.length < G;
-    const where = partly ? `silent in ${off.join(" and ")}` : off.length ? "always silent"
+    const where = partly ? `silent in ${off.join(" and ")}` : off.length ? "silent in every context"
       : "never silent";
     const mark = partly ? right : ", which is not counted";
     result.textContent = index < 9 ? "" : `It is ${where}${finished ? mark : ""}.`;
@@ -151,7 +148,7 @@ Laboratory.screen = (text) => {
         ...results.flatMap(({ name, error, k, mine }) => [
           html("span", {}, `${name}${mine ? " (your guess)" : ""}`),
           html("i", { class: colour(k, run.chosen), style: `width: ${Math.min(1, error) * 100}%` }),
-          html("span", {}, percent(error))])),
+          html("span", {}, Number.isFinite(error) ? percent(error) : "diverges")])),
       small("The area between the two loss curves, relative to the area under the ReLU network's. "
         + "Where a gated network learns like the ReLU network, we know before training what the "
         + "ReLU network will learn, and when: with fixed switches, learning can be calculated."));

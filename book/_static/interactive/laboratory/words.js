@@ -11,13 +11,9 @@ Object.assign(Laboratory, (() => {
     cross: "A cross is a tree with other branches.",
   };
 
-  function titleOf(chosen) {
-    const [name] = Laboratory.PRESETS[chosen.task];
-    const address = Laboratory.toAddress(chosen);
-    if (address.includes("blocks=")) return "A new task.";
-    return `${name[0].toUpperCase()}${name.slice(1)}`
-      + `${address === `#task=${chosen.task}` ? "" : ", changed"}.`;
-  }
+  /* Learned is all but this share of the first loss; a curve fits that differs by less in area, unless
+     it differs from its like by more; and steps by which there is a curve. */
+  const [LEARNED, FITS, NOISE, FEWEST] = [0.03, 0.1, 0.04, 20];
 
   /* How to read the pictures of gatings. */
   function reading(chosen) {
@@ -44,7 +40,8 @@ Object.assign(Laboratory, (() => {
   }
 
   /* At a frame, while it learns. */
-  function story({ chosen, job: { every }, start: { floor }, frames }, { share, loss, step }) {
+  function story({ chosen, job: { every }, start: { floor }, frames }, now) {
+    const { share, loss, step, right, partly } = now;
     const [most, never] = [frames[0].loss, share.at(-1)];
     const early = " The network still says next to nothing.";
     if (step < 2 * every) {
@@ -53,57 +50,95 @@ Object.assign(Laboratory, (() => {
     if (loss < 0.02 * most) return "It is learned.";
     if (isXor(chosen)) {
       return share[1] + share[2] < 0.8 ? "Neurons turn: each grows towards something asked of it."
-        : share[1] > share[2] ? "Most of the network is active for one sample."
-          : "Most of the network is active for two samples: it reads the third input.";
+        : `Most of the network is active for ${share[1] > share[2] ? "one sample" : "two samples"}.`;
     }
-    if (loss > 0.9 * most && never < 0.7) return `Neurons turn.${early}`;
     if (loss > 0.9 * most) {
-      return "Nearly all of the network is never silent: neurons have turned to what all samples "
-        + `share.${early}`;
+      return never < 0.7 ? `Neurons turn.${early}`
+        : "Nearly all of the network is never silent: neurons have turned to what all samples "
+          + `share.${early}`;
     }
-    if (floor === null) {
-      return never < 0.5 ? "It learns. Most of the network is silent in some context by now."
-        : "It learns, and most of the network is never silent: this loss hardly asks for more.";
+    const dotted = floor > 1e-3 * most; // the best linear network is drawn
+    if (dotted && loss < 1.3 * floor) {
+      return "What is left can only be learned by neurons that are silent in some contexts."
+        + `${partly > 0.5 && right > 0.5 ? " Most fall silent where they were weakest at the start"
+          + `${chosen.turn ? "." : ": the diagonal."}` : ""}`;
     }
-    if (loss > 1.3 * floor) {
-      return "In stages it learns what a linear network can learn, down to the dotted line. "
-        + "Meanwhile neurons begin to fall silent.";
-    }
-    return "What is left can only be learned by neurons that are silent in some contexts. Most "
-      + `fall silent where they were weakest at the start${chosen.turn ? "." : ": the diagonal."}`;
+    return `${dotted ? "It learns what a linear network can learn, down to the dotted line."
+      : "It learns."} Most of the network is ${never < 0.5 ? "silent in some context by now."
+      : "never silent."}`;
   }
 
-  const SPEEDS = { 2: "Adam moves every weight", 3: "Muon moves every direction" };
-
-  /* At the end: gated networks by how far their losses are from the ReLU network's, and words.
-     What is hardly farther than the closest is as good. */
-  function judge({ chosen, guess, job: { every }, gatings, frames, curves }) {
-    const { share, broken } = frames.at(-1);
+  /* Gated networks by how far their losses are from the ReLU network's; and, of one gating, from each
+     other. */
+  function compare({ guess, job: { every }, gatings, frames, curves }) {
     const losses = frames.filter(({ step }) => step % every === 0).map(({ loss }) => loss);
-    const results = gatings.map((one) => ({ ...one, mine: one.key === guess,
-      error: Theory.relativeError(curves[one.key].slice(0, losses.length), losses) }));
-    results.sort((a, b) => a.error - b.error);
+    const results = gatings.map((one) => {
+      const [curve, other] = curves[one.key].map((some) => some.slice(0, losses.length));
+      const error = (Theory.relativeError(curve, losses) + Theory.relativeError(other, losses)) / 2;
+      return { ...one, mine: one.key === guess, learned: curve.at(-1) < LEARNED * losses[0],
+        area: curve.reduce((sum, loss) => sum + loss, 0), noise: Theory.relativeError(other, curve),
+        error: Number.isFinite(error) ? error : Infinity };
+    });
+    return results.sort((a, b) => a.error - b.error);
+  }
+
+  /* Why nothing can be said of gates. */
+  function failure({ step, broken, dead, learned, left, after }) {
+    if (broken) return { explodes: "The loss explodes: the learning rate is too large." };
+    if (!learned && dead > 0.9) {
+      return { died: `${after}: nearly all of the network has died, and is silent for every sample. `
+        + "A smaller learning rate or smaller initial weights may help." };
+    }
+    if (learned && step < FEWEST) {
+      return { fast: `It is learned in ${step} steps, too few to compare curves: choose a smaller `
+        + "learning rate." };
+    }
+    return left > 0.9 && { nothing: `${after}: too early to tell. It needs more steps, or a larger `
+      + "learning rate." };
+  }
+
+  /* At the end: results, and what is said of them, by what it is about. What is hardly farther than
+     the closest, by what chance does, is as good. */
+  function judge(run) {
+    const { chosen, frames } = run;
+    const [last, G, results] = [frames.at(-1), groupsOf(chosen), compare(run)];
+    const left = last.loss / frames[0].loss;
+    const learned = left < LEARNED;
+    const after = `After ${last.step + 1} steps ${percent(left)} of the loss is left`;
     const [{ error }] = results;
-    const equal = results.filter((one) => one.error < 1.3 * error + 0.01);
-    const names = equal.map(({ name }) => `“${name}”`).join(" and ");
-    const mine = results.find((one) => one.mine);
-    const linear = equal.some(({ k }) => k === groupsOf(chosen)) && !isXor(chosen);
+    const noise = Math.max(...results.filter((one) => one.error < 1).map((one) => one.noise));
+    const equal = results.filter((one) => one.error <= 1.3 * error + 0.01 + 2 * Math.max(0, noise));
+    const [all, alone] = [equal.length === results.length, equal.length === 1];
+    const find = (what) => results.find(what) ?? {};
+    const mine = find((one) => one.mine);
+    const clear = !(noise > NOISE);
+    const linear = clear && learned && all && error < 2 * FITS && find(({ k }) => k === G).learned;
+    const fits = clear && !linear && error < FITS;
+    const first = fits && alone && equal[0].k === G - 1 && G > 2 && !isXor(chosen);
+    const { share } = last;
     const fullest = share.indexOf(Math.max(...share));
-    const words = broken ? ["The loss explodes: the learning rate is too large."] : [
-      !mine ? "" : !equal.includes(mine) ? `Not “${mine.name}”.`
-        : equal.length > 1 ? "Your guess is as good as any other." : "You guessed it.",
-      linear ? "All learn equally well: a linear network is enough, and no neuron has to fall silent."
-        : equal.length > 1 ? `${names} learn almost equally.`
-          : `${error > 0.07 ? "No loss curve fits well; the closest is" : "It learns like"} `
-            + `${names}: the curves differ by ${percent(error)} in area.`,
-      chosen.rule < 2 && chosen.loss === 0 && equal.length === 1 && !isXor(chosen)
-        && equal[0].k === groupsOf(chosen) - 1 && groupsOf(chosen) > 2
+    const said = failure({ ...last, learned, left, after }) || {
+      guess: !clear || !mine.name ? "" : !equal.includes(mine) ? `Not “${mine.name}”.`
+        : all ? "Your guess is as good as any other."
+          : fits && alone ? "You guessed it." : "Your guess is among the closest.",
+      linear: linear && "All learn equally well: a linear network is enough, and no neuron has to "
+        + "fall silent.",
+      noise: !clear && "One gated network from two starts differs from itself by "
+        + `${percent(noise)}: too much to compare curves. Smaller initial weights help.`,
+      misfit: clear && !linear && !fits && (error < 1 ? "No loss curve fits well: even the closest differs by "
+        + `${percent(error)} in area.` : "No gated network learns like it."),
+      fit: fits && (alone ? `It learns like “${equal[0].name}”: the curves differ by `
+        + `${percent(error)} in area.`
+        : `${equal.map(({ name }) => `“${name}”`).join(" and ")} learn almost equally.`),
+      lead: first && chosen.rule < 2 && chosen.loss === 0
+        && find(({ k }) => k === 1).area > 1.1 * equal[0].area
         && "Its groups see the data of more contexts, so that they have a head start.",
-      SPEEDS[chosen.rule] && `${SPEEDS[chosen.rule]} at one speed: no group has a head start.`,
-      `${percent(share[fullest])} of the network ends up ${called(fullest, chosen)}`
-        + `${equal.some(({ k }) => k === fullest) ? "." : ": curve and neurons disagree."}`,
-    ];
-    return { results, words: words.filter(Boolean).join(" ") };
+      share: share[fullest] > 0.5 && `${percent(share[fullest])} of the network ends up `
+        + `${called(fullest, chosen)}${learned && fits && fullest > 0
+          && equal.every(({ k }) => k !== fullest) ? ": curve and neurons disagree." : "."}`,
+      unfinished: !learned && `${after}: more steps may change this.`,
+    };
+    return { results, said, words: Object.values(said).filter(Boolean).join(" ") };
   }
 
   /* How often the forecasts of gates are right, over all the weight. */
@@ -114,5 +149,5 @@ Object.assign(Laboratory, (() => {
       + `${percent(chance)}. ${percent(share.at(-1))} of the network is never silent.`;
   }
 
-  return { titleOf, reading, describe, story, judge, score };
+  return { reading, describe, story, judge, score };
 })());

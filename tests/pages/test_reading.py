@@ -1,0 +1,112 @@
+"""Reading: pictures in the dark and on phones, marks by touch, headings, ledger, after a search."""
+
+import pytest
+from test_pages import ROOT, SET_THEME, all_pages, leads_on
+
+PAGES = [name for name in all_pages() if name.startswith("book/") and not leads_on(ROOT / name)]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+# Headings that take a line less without their #, which is seen on hovering only.
+WRAPPED = """() => [...document.querySelectorAll("article :is(h1, h2, h3)")].filter((heading) => {
+  const link = heading.querySelector(".headerlink");
+  const before = heading.offsetHeight;
+  if (link) link.style.display = "none";
+  const less = heading.offsetHeight < before - 2;
+  link?.style.removeProperty("display");
+  return less;
+}).map((heading) => heading.textContent)"""
+INVERTED = """() => [...document.querySelectorAll("main img, #preview img")]
+  .filter((image) => /invert|hue/.test(getComputedStyle(image).filter)).map((image) => image.src)"""
+# Pictures of which a part is to be scrolled to.
+CUT = """() => [...document.querySelectorAll("div.cell_output img")].filter((image) => {
+  const box = image.closest("div.cell_output");
+  return image.clientWidth && box.scrollWidth > box.clientWidth + 1;
+}).map((image) => image.src.split("/").pop())"""
+
+LOAD = """() => {
+  document.querySelectorAll("details").forEach((box) => { box.open = true; });
+  document.querySelectorAll("div.cell_output img").forEach((image) => { image.loading = "eager"; });
+}"""
+PARTS = """images => images.map((image) => ({
+  src: image.src, wide: image.clientWidth, height: image.clientHeight,
+  whole: image.clientHeight * image.getAttribute("width") / image.getAttribute("height"),
+  at: parseFloat(getComputedStyle(image).objectPosition) }))"""
+
+
+@pytest.fixture
+def phone(browser, address):
+    """A page that is touched."""
+    with browser.new_context(**PHONE) as context:
+        yield context.new_page()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_on_every_page(page, address, name):
+    """No heading wraps over its #, and pictures are drawn in the dark as their captions say."""
+    page.goto(f"{address}/{name}")
+    assert page.evaluate(WRAPPED) == []
+    page.evaluate(SET_THEME, "dark")
+    assert page.evaluate(INVERTED) == []
+
+
+def test_a_mark_is_reached_by_touch(phone, address):
+    """The first touch shows the claim, the second leads to the ledger; one elsewhere closes it."""
+    phone.goto(f"{address}/book/xor.html")
+    marks, card = phone.locator("a.claim-mark:visible"), phone.locator("#preview")
+    marks.first.tap()
+    card.wait_for()
+    assert phone.url.endswith("xor.html") and len(card.inner_text()) > 40
+    phone.locator("article h1").tap()
+    card.wait_for(state="hidden")
+    marks.first.tap()
+    card.wait_for()
+    marks.first.tap()
+    phone.wait_for_url("**/ledger.html#claim-*")
+
+
+def test_marks_are_large_enough_for_a_finger(phone, address):
+    phone.goto(f"{address}/book/xor.html")
+    sizes = "marks => marks.map(mark => mark.getBoundingClientRect()).map(r => [r.width, r.height])"
+    sizes = phone.locator("a.claim-mark:visible").evaluate_all(sizes)
+    assert sizes and min(map(min, sizes)) >= 24
+
+
+def test_the_ledger_shows_a_claim_at_once(page, address):
+    page.goto(f"{address}/book/ledger.html", wait_until="networkidle")
+    row = page.locator(".ledger tbody tr[id]").last
+    page.evaluate("id => { location.hash = id; }", row.get_attribute("id"))
+    page.wait_for_timeout(100)
+    assert 0 <= row.bounding_box()["y"] < 900
+
+
+@pytest.mark.parametrize("end", ["Escape", "click"])
+def test_words_found_are_not_marked_for_ever(page, address, end):
+    page.goto(f"{address}/book/xor.html?highlight=margin")
+    page.locator(".highlighted").first.wait_for()
+    if end == "click":
+        page.locator("article h1").click()
+    else:
+        page.keyboard.press("Escape")
+    assert page.locator(".highlighted").count() == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_figures_fit_on_a_phone(phone, address, name):
+    phone.goto(f"{address}/{name}", wait_until="networkidle")
+    phone.evaluate(LOAD)
+    phone.wait_for_timeout(500)
+    assert phone.evaluate(CUT) == []
+
+
+def test_all_panels_are_shown(phone, address):
+    """Side by side the parts would be the whole picture, at one scale."""
+    phone.goto(f"{address}/book/more_contexts.html", wait_until="networkidle")
+    phone.evaluate(LOAD)
+    phone.locator("img.panel >> nth=7").wait_for()
+    parts = phone.locator("img.panel").evaluate_all(PARTS)
+    for picture in {part["src"] for part in parts}:
+        of_it = [part for part in parts if part["src"] == picture]
+        assert len(of_it) > 1 and len({round(part["height"]) for part in of_it}) == 1
+        assert abs(sum(part["wide"] for part in of_it) / of_it[0]["whole"] - 1) < 0.02
+        places = [part["at"] for part in of_it]
+        assert places == sorted(places) and places[0] == 0 and places[-1] > 99

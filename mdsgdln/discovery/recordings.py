@@ -51,9 +51,14 @@ class Recording:
                 text += f"; left out, {kind}: {listed(names)}"
         return text
 
-    def resampled(self, rng: np.random.Generator) -> Float[np.ndarray, "neurons conditions"]:
-        """Return the activity of as many trials, drawn with replacement in each condition."""
-        return self._activity([rng.choice(trials, len(trials)) for trials in self._members()], 1.0)
+    def noise(self, rng: np.random.Generator, splits: int = 5) -> Float[np.ndarray, " neurons"]:
+        """Return the share of conditions in which trial noise changes a neuron's pattern.
+
+        Two halves of the trials that differ from the truth in a share q differ from each other in
+        2q(1 − q): half of their mean difference is hardly below q, and above that of all trials.
+        """
+        pairs = [self.halves(rng) for _ in range(splits)]
+        return np.mean([((one > 0) != (two > 0)).mean(axis=1) / 2 for one, two in pairs], axis=0)
 
     def halves(self, rng: np.random.Generator) -> list[Float[np.ndarray, "neurons conditions"]]:
         """Return the activity in two halves of the trials, split at random in each condition."""

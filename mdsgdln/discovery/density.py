@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import binom
 
-SMALLEST, SHARE = 5, 0.02  # neurons of a kind, and their share of all
+SMALLEST = 5  # neurons of a kind
 STEPS = 8  # of refinement
 NOISIEST, AMBIGUOUS = 0.2, 0.2  # rates of flips: in all conditions of a kind, and in one of them
 LEAST, MOST, RAREST = 1e-3, 0.3, 0.02  # rates of flips in the mixture; share of the background
@@ -73,19 +73,19 @@ class Modes(NamedTuple):
         )
 
 
-def mixture(patterns: Patterns) -> Modes:
-    """Return a mixture of as many kinds as HDBSCAN proposes, with neurons of no kind.
+def mixture(patterns: Patterns, share: float) -> Modes:
+    """Return a mixture of kinds, each with a share of all neurons or more, and neurons of no kind.
 
     Leaves of its tree, with Hamming distances and three minimal sizes, propose gates; from there
     the mixture is fitted, each neuron to one kind or none.
     """
-    size = _smallest(patterns)
+    size = _smallest(patterns, share)
     return _refined(patterns, _proposed(patterns, [size, 2 * size, 4 * size]), size)
 
 
-def modes(patterns: Patterns) -> Modes:
+def modes(patterns: Patterns, share: float) -> Modes:
     """Return the modes of density: the mixture in which kinds without a gap between them are one."""
-    size, found = _smallest(patterns), mixture(patterns)
+    size, found = _smallest(patterns, share), mixture(patterns, share)
     kind, number = found.kind(patterns), len(found.gates)
     while number > 1:
         touch = np.zeros((number, number), bool)
@@ -112,8 +112,8 @@ def decided(patterns: Patterns, found: Modes) -> Bool[np.ndarray, " K"]:
     return np.array([_is_decided(*pair) for pair in pairs], bool)
 
 
-def _smallest(patterns: Patterns) -> int:
-    return max(SMALLEST, round(SHARE * len(patterns.on)))
+def _smallest(patterns: Patterns, share: float) -> int:
+    return max(SMALLEST, round(share * len(patterns.on)))
 
 
 def _proposed(patterns: Patterns, sizes: list[int]) -> np.ndarray:

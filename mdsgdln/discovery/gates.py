@@ -38,6 +38,13 @@ def k_means_gates(
         weights: importance of each neuron, shape (neurons,); equal by default.
         seed: of the random starts of k-means.
     """
+    return rounded(k_means_centroids(activity, num_clusters, weights, seed))
+
+
+def k_means_centroids(
+    activity: Numbers, num_clusters: int, weights: Numbers | None = None, seed: int = 0
+) -> Float[np.ndarray, "clusters P"]:
+    """Return what ``k_means_gates`` rounds, by one thread, so that no sum depends on their number."""
     from sklearn.cluster import KMeans  # half a second, and most programs cluster nothing
 
     checks.instance("seed", seed, int | np.integer)
@@ -46,10 +53,15 @@ def k_means_gates(
     expected = f"at most {len(patterns)}, one per pattern"
     checks.require(num_clusters <= len(patterns), "num_clusters", expected, num_clusters)
     means = KMeans(num_clusters, n_init=3, random_state=seed, tol=1e-3)
-    with _threads().limit(limits=1):  # sums then do not depend on the number of cores
-        means.fit(patterns.astype(np.float32), sample_weight=weight)
-    gates = np.unique((means.cluster_centers_ > 0.5).astype(int), axis=0)
-    return largest_first(gates[gates.any(axis=1)])
+    with _threads().limit(limits=1):
+        return means.fit(patterns.astype(np.float32), sample_weight=weight).cluster_centers_
+
+
+def rounded(centroids: np.ndarray) -> Int[np.ndarray, "K P"]:
+    """Return distinct non-empty gates, centroids rounded at ½, in decreasing order of size."""
+    gates = np.unique((centroids > 0.5).astype(int), axis=0)
+    gates = gates[gates.any(axis=1)]
+    return gates[np.lexsort([*gates.T[::-1], gates.sum(axis=1)])[::-1]]
 
 
 def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patterns:
@@ -93,11 +105,6 @@ def checked_weights(activity: np.ndarray, weights: Numbers | None) -> Float[np.n
     used = (activity > 0).any(axis=1) & (weights > 0)
     checks.require(used.any(), "activity", "a neuron with weight that is active, above 0", activity)
     return weights
-
-
-def largest_first(gates: Int[np.ndarray, "K P"]) -> Int[np.ndarray, "K P"]:
-    """Return gates in decreasing order of size."""
-    return gates[np.lexsort([*gates.T[::-1], gates.sum(axis=1)])[::-1]]
 
 
 def _distinct(activity: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

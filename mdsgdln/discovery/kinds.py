@@ -16,6 +16,7 @@ from mdsgdln.discovery.null import RANKS, surrogates
 from mdsgdln.discovery.recordings import Recording, entries, listed
 
 SURROGATES = 4  # of every rank
+SHARES = 0.02, 0.05, 0.1  # of all neurons, that a kind has at least: the first that gives kinds
 MOST_NEURONS = 1000  # that are clustered
 FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
 WEIGHT = 0.99  # of the neurons that are clustered
@@ -148,7 +149,7 @@ def find(
         activity, weight = checked_activity(activity, weights)
     rng, patterns = np.random.default_rng(seed), Patterns.of(activity)
     sample = patterns.take(_clustered(activity, weight, rng))
-    done, total = 0, 2 + SURROGATES * len(RANKS) + resamples
+    done, total = 0, len(SHARES) + SURROGATES * len(RANKS) + resamples
 
     def counted(result: Modes) -> Modes:
         nonlocal done
@@ -157,15 +158,23 @@ def find(
             progress(done, total)
         return result
 
-    found, small = counted(modes(sample)), _small(sample, rng)
-    number = len(found.gates)
-    each = [small, *surrogates(small, SURROGATES, seed)] if number > 1 else [small]
-    silhouette, *null = (_silhouette(counted(mixture(other)), other, number) for other in each)
-    clear = decided(sample, found)
-    reason, caveats = _verdict(found, silhouette, null, clear, _sizes(found, sample))
+    for share in SHARES:  # until there are kinds; a noisy kind has many small modes of its own
+        found, silhouette, null = counted(modes(sample, share)), np.nan, [np.nan]
+        clear = decided(sample, found)
+        reason = _continuum(_sizes(found, sample), clear)
+        if not reason:
+            small, number = _small(sample, rng), len(found.gates)
+            each = [small, *surrogates(small, SURROGATES, seed)]
+            silhouette, *null = (
+                _silhouette(counted(mixture(other, share)), other, number) for other in each
+            )
+            reason, caveats = _verdict(found, silhouette, max(null))
+            if not reason:
+                break
+    caveats = [] if reason else caveats
     found = found.only(np.full(len(clear), not reason) & clear)
     found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
-    stability = _stability(found, sample, counted, resamples, rng)
+    stability = _stability(found, sample, share, counted, resamples, rng)
     found, stability = found.only(stability > DISSOLVED), stability[stability > DISSOLVED]
     if not reason and len(found.gates) < 2:
         reason, caveats, found = "kinds dissolve in halves of the neurons", [], found.only(np.zeros(len(found.gates), bool))
@@ -244,37 +253,42 @@ def _groups(gates: np.ndarray) -> tuple[int, int]:
     return groups.shape[1], int(differing.min(axis=1).max())
 
 
-def _verdict(found, silhouette, null, clear, sizes) -> tuple[str, list[str]]:
-    """Return why there are no kinds, or an empty reason and caveats."""
-    number = len(found.gates)
-    if number < 2:
-        return "neurons have one mode of density: no empty gap divides their patterns", []
-    groups, steps = _groups(found.gates)
-    many = number > groups + 1
-    beyond = silhouette > max(null) + MARGIN * many
-    if many and not beyond:
-        return (
-            f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
-            f"is {silhouette:.2f}, and has to exceed {max(null):.2f}"
-        ), []
+def _continuum(sizes: np.ndarray, clear: np.ndarray) -> str:
+    """Return why modes are no kinds, if they are not."""
+    if len(sizes) < 2:
+        return "neurons have one mode of density: no empty gap divides their patterns"
     undecided = sizes[~clear].sum() / sizes.sum()
     if undecided > UNDECIDED or clear.sum() < 2:
         return (
             f"{undecided:.0%} of the neurons are in modes whose gates are not decided, as in "
             "stretches of a continuum"
+        )
+    return ""
+
+
+def _verdict(found: Modes, silhouette: float, null: float) -> tuple[str, list[str]]:
+    """Return why there are no kinds, or an empty reason and caveats."""
+    number, (groups, steps) = len(found.gates), _groups(found.gates)
+    many = number > groups + 1
+    needed = null + MARGIN * many
+    if many and silhouette <= needed:
+        return (
+            f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
+            f"is {silhouette:.2f}, and has to exceed {needed:.2f}"
         ), []
-    few = not beyond or steps < FAR and (many or groups >= MANY_GROUPS)
+    few = silhouette <= needed or steps < FAR and (many or groups >= MANY_GROUPS)
+    plural = "s" * (groups > 1)
     return "", [
-        f"The {number} kinds differ in {groups} groups of conditions, neighbours in {steps}: a "
-        "continuum that is sampled so coarsely could look the same."
+        f"The {number} kinds differ in {groups} group{plural} of conditions, neighbours in {steps}:"
+        " a continuum that is sampled so coarsely could look the same."
     ] * few
 
 
-def _stability(found, sample, counted, resamples, rng) -> np.ndarray:
+def _stability(found, sample, share, counted, resamples, rng) -> np.ndarray:
     kind, jaccard = found.kind(sample), np.zeros((resamples, len(found.gates)))
     for row in jaccard if len(found.gates) else ():
         half = rng.permutation(len(kind))[: len(kind) // 2]
-        again = counted(modes(sample.take(half))).kind(sample.take(half))
+        again = counted(mixture(sample.take(half), share)).kind(sample.take(half))
         for index in range(len(row)):
             members = kind[half] == index
             others = [again == other for other in range(again.max(initial=-1) + 1)]

@@ -84,7 +84,7 @@ def mixture(patterns: Patterns, share: float) -> Modes:
 
 
 def modes(patterns: Patterns, share: float) -> Modes:
-    """Return the modes of density: the mixture in which kinds without a gap between them are one."""
+    """Return the modes of density: the mixture, in which kinds without a gap between are one."""
     size, found = _smallest(patterns, share), mixture(patterns, share)
     kind, number = found.kind(patterns), len(found.gates)
     while number > 1:
@@ -155,7 +155,7 @@ def _fitted(patterns: Patterns, kind: np.ndarray, size: int) -> Modes:
         members = patterns.take(kind == number)
         gate = members.gate()
         if len(members.on) >= size and gate.any() and tuple(gate) not in rows:
-            wrong = np.where(gate > 0, members.off, members.on).sum(axis=0)
+            wrong = _wrong(members, gate).sum(axis=0)
             known = (members.on + members.off).sum(axis=0)
             mean = wrong.sum() / known.sum()
             flips = [
@@ -175,25 +175,35 @@ def _touch(patterns: Patterns, gates: np.ndarray, kind: np.ndarray, one: int, ot
 
     Counted are the neurons that fit both gates where these agree. Where they differ, a kind's
     neurons have one gate or the other; evenly spread ones would lie halfway as often as anywhere.
+    As many are taken off as there are if neurons of no kind are shuffled in every condition.
     """
     gap = gates[one] != gates[other]
-    width = gap.sum()
+    width, agreeing = int(gap.sum()), int((~gap).sum())
     if width < APART:
         return True
-    wrong = (np.where(gates[one] > 0, patterns.off, patterns.on)[:, ~gap]).sum(axis=1)
-    own = (kind == one) | (kind == other)
-    agreeing = (~gap).sum()
-    usual = (np.median(wrong[own]) + 0.5) / (agreeing + 1)
-    near = (own | (kind < 0)) & (wrong <= binom.ppf(1 - LEVEL, agreeing, usual))
-    towards = np.where(gates[other] > 0, patterns.on, patterns.off)[near][:, gap].sum(axis=1)
-    halfway = np.arange(width + 1)
-    halfway = halfway[(halfway > width / 4) & (halfway < 3 * width / 4)]
-    between = np.isin(towards, halfway).sum()
-    return bool(binom.cdf(between, near.sum(), len(halfway) / (width + 1)) > LEVEL)
+    own, none = patterns.take((kind == one) | (kind == other)), patterns.take(kind < 0)
+    state = np.random.default_rng(0).permuted(none.on - none.off, axis=0)
+    shuffled = Patterns((state > 0).astype(float), (state < 0).astype(float))
+    usual = (np.median(_wrong(own, gates[one])[:, ~gap].sum(axis=1)) + 0.5) / (agreeing + 1)
+    most = binom.ppf(1 - LEVEL, agreeing, usual)
+    steps = np.arange(width + 1)
+    halfway = (steps > width / 4) & (steps < 3 * width / 4)
+    counts = []
+    for some in (own, none, shuffled):
+        wrong = _wrong(some, gates[one])
+        near = wrong[:, ~gap].sum(axis=1) <= most
+        counts.append(np.bincount(wrong[near][:, gap].sum(axis=1), minlength=width + 1))
+    beside = np.maximum(counts[1] - counts[2], 0) + counts[0]
+    return bool(binom.cdf(beside[halfway].sum(), beside.sum(), halfway.mean()) > LEVEL)
+
+
+def _wrong(patterns: Patterns, gate: np.ndarray) -> np.ndarray:
+    """Return whether each neuron differs from a gate in each condition."""
+    return np.where(gate > 0, patterns.off, patterns.on).astype(int)
 
 
 def _is_decided(members: Patterns, gate: np.ndarray) -> bool:
-    wrong = np.where(gate > 0, members.off, members.on).sum(axis=0)
+    wrong = _wrong(members, gate).sum(axis=0)
     known = np.maximum((members.on + members.off).sum(axis=0), 1)
     mean = wrong.sum() / known.sum()
     unlikely = binom.sf(wrong - 1, known, mean) < LEVEL / len(gate)

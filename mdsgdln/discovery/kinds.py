@@ -19,10 +19,9 @@ SURROGATES = 4  # of every rank
 SHARES = 0.02, 0.05, 0.1  # of all neurons, that a kind has at least: the first that gives kinds
 MOST_NEURONS = 1000  # that are clustered
 FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
-WEIGHT = 0.99  # of the neurons that are clustered
 MARGIN = 0.05  # of the silhouette above all surrogates, with more kinds than groups and one
-UNDECIDED = 0.2  # share of the neurons in kinds whose gates are not decided
-DISSOLVED = 0.6  # stability of what is no kind
+UNDECIDED = 0.3  # share of the neurons in kinds whose gates are not decided
+DISSOLVED = 0.5  # stability of what is no kind
 FITS = 0.99  # of a neuron's members whose misfit trial noise explains
 MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
@@ -126,7 +125,7 @@ def find(
     neuron whose misfit is larger than the noise of its trials explains has no kind.
 
     For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
-    weights, the ``importance`` of its neurons: of the heaviest, which hold 99 %, each counts as one.
+    weights, the ``importance`` of its neurons: as many as these are worth, (Σw)² / Σw², are drawn.
 
     Args:
         activity: shape (neurons, P), binary or real, on where above zero; stack several recordings.
@@ -141,9 +140,12 @@ def find(
     """
     resamples = checks.positive_integer("resamples", resamples)
     checks.instance("seed", seed, int | np.integer)
+    checks.require(seed >= 0, "seed", "an integer of at least 0", seed)
+    if progress is not None:
+        checks.function("progress", progress)
     recording = activity if isinstance(activity, Recording) else None
-    if recording:
-        activity = recording.activity
+    if isinstance(activity, Recording):
+        activity = activity.activity
         weight = checked_weights(activity, weights)
     else:
         activity, weight = checked_activity(activity, weights)
@@ -164,10 +166,11 @@ def find(
         reason = _continuum(_sizes(found, sample), clear)
         if not reason:
             small, number = _small(sample, rng), len(found.gates)
-            each = [small, *surrogates(small, SURROGATES, seed)]
-            silhouette, *null = (
-                _silhouette(counted(mixture(other, share)), other, number) for other in each
-            )
+            silhouette = _silhouette(modes(small, share), small, number)
+            null = [
+                _silhouette(counted(mixture(other, share)), other, number)
+                for other in surrogates(small, SURROGATES, seed)
+            ]
             reason, caveats = _verdict(found, silhouette, max(null))
             if not reason:
                 break
@@ -175,10 +178,10 @@ def find(
     found = found.only(np.full(len(clear), not reason) & clear)
     found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
     stability = _stability(found, sample, share, counted, resamples, rng)
-    found, stability = found.only(stability > DISSOLVED), stability[stability > DISSOLVED]
-    if not reason and len(found.gates) < 2:
-        reason, caveats, found = "kinds dissolve in halves of the neurons", [], found.only(np.zeros(len(found.gates), bool))
-        stability = stability[:0]
+    lasting = stability >= DISSOLVED
+    if not reason and lasting.sum() < 2:
+        reason, caveats, lasting = "kinds dissolve in halves of the neurons", [], lasting & False
+    found, stability = found.only(lasting), stability[lasting]
     noise = np.full(len(activity), np.nan)
     if recording and recording.fewest_trials > 1:
         noise = recording.noise(rng)
@@ -206,12 +209,14 @@ def find(
 
 
 def _clustered(activity: np.ndarray, weight: np.ndarray, rng) -> np.ndarray:
-    """Return the neurons that are clustered: ever on, together nearly all of the weight."""
-    weight = np.where((activity > 0).any(axis=1), weight, 0)
-    order = np.argsort(-weight, kind="stable")
-    before = np.cumsum(weight[order]) - weight[order]
-    heavy = order[(before < WEIGHT * weight.sum()) & (weight[order] > 0)]
-    return np.sort(rng.permutation(heavy)[:MOST_NEURONS])
+    """Return the neurons that are clustered: of those ever on, as many as the weights are worth.
+
+    They are drawn in proportion to their weights; n equal weights are worth n neurons.
+    """
+    weight = np.where((activity > 0).any(axis=1), weight / weight.max(), 0)
+    worth = weight.sum() ** 2 / (weight**2).sum()
+    number = int(np.clip(np.ceil(worth - 1e-6), 1, MOST_NEURONS))
+    return np.sort(rng.choice(len(weight), number, replace=False, p=weight / weight.sum()))
 
 
 def _small(patterns: Patterns, rng) -> Patterns:
@@ -219,7 +224,7 @@ def _small(patterns: Patterns, rng) -> Patterns:
     neurons, conditions = (rng.permutation(number) for number in patterns.on.shape)
     part = np.ix_(np.sort(neurons[:FEWER_NEURONS]), np.sort(conditions[:FEWER_CONDITIONS]))
     part = Patterns(patterns.on[part], patterns.off[part])
-    return part.take(part.on.any(axis=1))
+    return part.take(np.flatnonzero(part.on.any(axis=1)))
 
 
 def _sizes(found: Modes, patterns: Patterns) -> np.ndarray:
@@ -243,9 +248,10 @@ def _silhouette(found: Modes, patterns: Patterns, most: int) -> float:
 
 
 def _groups(gates: np.ndarray) -> tuple[int, int]:
-    """Return the number of groups of conditions, and in how many the most distant neighbours differ.
+    """Return the number of groups of conditions, and of those in which neighbours differ.
 
-    In a group all gates are the same, or the opposite.
+    In a group all gates are the same, or the opposite. Of all kinds, the one whose nearest
+    neighbour is farthest counts.
     """
     columns = gates.T[gates.any(axis=0) & ~gates.all(axis=0)]
     groups = np.unique(np.where(columns[:, :1] > 0, 1 - columns, columns), axis=0).T

@@ -204,7 +204,7 @@ def compare_with_published_gates(case: str, seed: int) -> dict:
 
 TABLES = {
     "finding_gates": Table(
-        compare_discovery_methods, sweeps.grid(case=list(CASES), seed=range(5, 10)), repeated=(24,)
+        compare_discovery_methods, sweeps.grid(case=list(CASES), seed=range(5, 8)), repeated=(12,)
     ),
     "finding_elbow": Table(
         centroid_errors,

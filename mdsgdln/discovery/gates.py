@@ -44,7 +44,7 @@ def k_means_gates(
 def k_means_centroids(
     activity: Numbers, num_clusters: int, weights: Numbers | None = None, seed: int = 0
 ) -> Float[np.ndarray, "clusters P"]:
-    """Return what ``k_means_gates`` rounds, by one thread, so that no sum depends on their number."""
+    """Return what ``k_means_gates`` rounds, by one thread: sums do not depend on their number."""
     from sklearn.cluster import KMeans  # half a second, and most programs cluster nothing
 
     checks.instance("seed", seed, int | np.integer)

@@ -35,7 +35,7 @@ class Kinds:
         gates: 0 or 1, shape (K, P), in decreasing order of size; none if there are no kinds.
         gate_of: index of each neuron's gate, shape (neurons,); −1 if it has no kind.
         stability: of each kind, shape (K,): the mean Jaccard similarity of its neurons with those
-            of the most similar kind in halves of all neurons (*clusterwise stability*, Hennig 2007).
+            of the most similar kind in halves of all neurons (clusterwise, Hennig 2007).
         misfit: share of each neuron's conditions that differ from its gate, or from the nearest if
             it has no kind, shape (neurons,); NaN without kinds.
         noise: the misfit that trial noise explains in the mean, shape (neurons,); NaN if unknown.
@@ -113,16 +113,17 @@ def find(
 ) -> Kinds:
     """Find the kinds of recorded neurons, where there are any, and the neurons that have none.
 
-    A kind is a *mode of density*: a pattern of on and off that many neurons share, up to noise, with
-    an empty gap to the next. Modes are found by HDBSCAN and refined (``density.modes``). They are
-    kinds if they
+    A kind is a *mode of density*: a pattern of on and off that many neurons share, up to noise,
+    with an empty gap to the next (``density.modes``). Modes are kinds if they
 
-    1. hold more neurons than as many modes of *surrogates* do: thresholded Gaussians with the same
-       correlations of conditions, of full and of low rank (30 in all, the same procedure);
-    2. are *decided*: a stretch of a continuum is not, at its ends.
+    1. are *decided*: neurons of a stretch of a continuum disagree on the conditions at its ends;
+    2. are farther apart, by the silhouette, than in *surrogates*: twenty populations of thresholded
+       Gaussians with the same correlations of conditions, of full and of low rank;
+    3. have a stability of a half or more.
 
-    A continuum with few distinct conditions cannot be told from kinds: a caveat says how few. A
-    neuron whose misfit is larger than the noise of its trials explains has no kind.
+    A continuum with few distinct conditions cannot be told from kinds: if there are no more kinds
+    than groups of conditions and one, only a caveat says that 2 is missed. A neuron whose misfit is
+    larger than the noise of its trials explains has no kind.
 
     For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
     weights, the ``importance`` of its neurons: as many as these are worth, (Σw)² / Σw², are drawn.

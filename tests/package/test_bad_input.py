@@ -320,7 +320,13 @@ CASES = [
     bad("discovery.find", activity=np.zeros((4, 3))),
     bad("discovery.find", weights=-np.ones(4)),
     bad("discovery.activity_by_condition", suppressed="up"),
-    bad("discovery.activity_by_condition", "threshold", trials=-HALVES, threshold=None),
+    bad(
+        "discovery.activity_by_condition",
+        "threshold",
+        trials=-HALVES,
+        threshold=None,
+        baseline=None,
+    ),
     bad("discovery.k_means_gates", num_clusters=99),
     bad("discovery.k_means_gates", activity=np.zeros((4, 4))),
 ]

@@ -82,7 +82,7 @@ def disagreement(gates: np.ndarray, others: np.ndarray) -> float:
 
 
 def score_discovered_kinds(contexts: int, structures: str, trials: int, seed: int) -> dict:
-    """Return the numbers of kinds found, of the network's gates, and of those among what is found."""
+    """Return the numbers of kinds found, of the network's gates, and of these among those."""
     activity, truth = activity_and_gates(contexts, structures, seed)
     counts = poisson_counts(activity, trials, seed).transpose(1, 0, 2)
     conditions = np.tile(np.arange(activity.shape[1]), trials)

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.offsetbox import AnnotationBbox, DrawingArea, OffsetBox, TextArea, VPacker
 from matplotlib.patches import FancyArrowPatch, Rectangle
-from matplotlib.ticker import PercentFormatter
 
 from mdsgdln import _checks as checks
 from mdsgdln.discovery import Kinds
@@ -124,42 +123,41 @@ def _node_positions(network: GatedNetwork) -> dict[Node, tuple[float, float]]:
 
 
 def kinds(found: Kinds, x_label: str = "condition") -> Figure:
-    """Draw the result of ``discovery.find``: recording, gates, and number of clusters.
+    """Draw the result of ``discovery.find``: recording, gates, and how far apart they are.
 
-    Left, the activity of each neuron over its maximum. Middle, the gates and their shares of
-    the weight. Right, agreement and silhouette over the number of clusters. Up to 16 conditions are
-    named, or, if their labels are tuples, the runs of their first entries.
+    Left, the activity of each neuron over its maximum; below the last line, neurons of no kind.
+    Middle, the gates and their shares. Right, the silhouette of the recording and of surrogates
+    without kinds. Up to 16 conditions are named, or, if their labels are tuples, the runs of their
+    first entries.
     """
     checks.instance("found", found, Kinds)
     figure = _figure(7.2, 2.9)
     left, middle, right = figure.subplots(1, 3, width_ratios=[1, 0.9, 1.1])
-    order = np.lexsort([-found.sure, found.gate_of])
-    order = order[found.gate_of[order] >= 0]
-    activity = np.maximum(found.activity[order], 0)
+    activity = np.nan_to_num(np.maximum(found.activity, 0))
+    kind = np.where(found.gate_of < 0, len(found.gates), found.gate_of)
+    order = np.lexsort([found.misfit, kind])
+    order = order[activity[order].any(axis=1)]
     image = {"cmap": GATES, "vmin": 0, "vmax": 1, "aspect": "auto"}
-    left.imshow(activity / activity.max(axis=1, keepdims=True), interpolation="nearest", **image)
-    for border in np.flatnonzero(np.diff(found.gate_of[order])):
+    relative = activity[order] / activity[order].max(axis=1, keepdims=True)
+    left.imshow(relative, interpolation="nearest", **image)
+    for border in np.flatnonzero(np.diff(kind[order])):
         left.axhline(border + 0.5, color=COLOURS[3], linewidth=1)
     left.set(xlabel=x_label, ylabel="neuron", title="recording", yticks=[])
-    middle.imshow(found.gates, **image)
+    if len(found.gates):
+        middle.imshow(found.gates, **image)
     for row in range(1, len(found.gates)):
         middle.axhline(row - 0.5, color="white", linewidth=1.5)
     middle.set_yticks(range(len(found.gates)), [f"{share:.0%}" for share in found.shares])
-    middle.set(xlabel=x_label, title="gates" if found.repeatable else "no kinds")
+    middle.set(xlabel=x_label, title="no kinds" if found.reason else "gates")
     ticks, names = _names(found.conditions)
     for axes in (left, middle):
         axes.set_xticks(ticks, names, rotation=90 if len("".join(names)) > 20 else 0)
         axes.grid(False)
-    numbers = list(found.agreement)
-    for label, values, style, colour in (
-        ("agreement", found.agreement, "o-", COLOURS[0]),
-        ("silhouette", found.silhouette, "s-", COLOURS[2]),
-        ("without kinds", found.null, "--", COLOURS[7]),
-    ):
-        right.plot(numbers, list(values.values()), style, color=colour, markersize=4, label=label)
-    right.yaxis.set_major_formatter(PercentFormatter(1.0))
-    right.set(xlabel="number of clusters", ylim=(0, 1.05), xticks=numbers[::2])
-    right.legend(fontsize="x-small", loc="lower left")
+    if np.isfinite(found.silhouette):
+        right.hist(found.null, np.linspace(0, 1, 41), color=COLOURS[7], label="without kinds")
+        right.axvline(found.silhouette, color=COLOURS[0], label="recording")
+        right.legend(fontsize="x-small", loc="upper left")
+    right.set(xlabel="silhouette", ylabel="surrogates", xlim=(0, 1.05))
     return figure
 
 

@@ -1,20 +1,29 @@
-"""The kinds of neurons in a recording, and the certainty of each neuron's kind."""
+"""The kinds of neurons in a recording, how stable they are, and how well each neuron fits."""
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.stats import binom
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
-from mdsgdln.discovery.clusters import Patterns, checked_activity, distinct, rounded
+from mdsgdln.discovery.density import Modes, Patterns, decided, mixture, modes
+from mdsgdln.discovery.gates import checked_activity, checked_weights
+from mdsgdln.discovery.null import RANKS, surrogates
 from mdsgdln.discovery.recordings import Recording, entries, listed
-from mdsgdln.discovery.repetition import certainty, clusterings, nearest, number_of_kinds
 
-SURE = 0.95  # hardly reached by a neuron without a kind
-FEW_CONDITIONS, FEW_NEURONS, FEW_TRIALS = 8, 50, 8
+SURROGATES = 4  # of every rank
+SHARES = 0.02, 0.05, 0.1  # of all neurons, that a kind has at least: the first that gives kinds
+MOST_NEURONS = 1000  # that are clustered
+FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
+MARGIN = 0.05  # of the silhouette above all surrogates, with more kinds than groups and one
+UNDECIDED = 0.3  # share of the neurons in kinds whose gates are not decided
+DISSOLVED = 0.5  # stability of what is no kind
+FITS = 0.99  # of a neuron's members whose misfit trial noise explains
+MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
 
 
@@ -23,41 +32,37 @@ class Kinds:
     """Kinds of neurons; printed as a table, drawn by ``plots.kinds``.
 
     Attributes:
-        gates: 0 or 1, shape (K, P), in decreasing order of size. Without kinds, the gate of all
-            neurons together.
-        gate_of: index of each neuron's nearest gate, shape (neurons,); −1 if it is never on.
-        sure: share of resamples, of trials or without trials of neurons, in which the neuron has
-            the same gate, shape (neurons,); NaN without kinds. Assign a neuron to a kind from 0.95.
-        shares: of the weight, of each gate, shape (K,).
-        agreement: {number of clusters: share of the entries on which repetitions agree}.
-        silhouette: {number of clusters: mean of 1 − (distance to own gate) / (to the next one)}.
-        null: {number of clusters: the silhouette that kinds have to exceed}.
-        halves: agreement of the gates of two halves, of trials or without trials of neurons.
+        gates: 0 or 1, shape (K, P), in decreasing order of size; none if there are no kinds.
+        gate_of: index of each neuron's gate, shape (neurons,); −1 if it has no kind.
+        stability: of each kind, shape (K,): the mean Jaccard similarity of its neurons with those
+            of the most similar kind in halves of all neurons (clusterwise, Hennig 2007).
+        misfit: share of each neuron's conditions that differ from its gate, or from the nearest if
+            it has no kind, shape (neurons,); NaN without kinds.
+        noise: the misfit that trial noise explains in the mean, shape (neurons,); NaN if unknown.
+        shares: of all neurons, or of the weight, of each kind, shape (K,).
+        silhouette: mean over neurons of 1 − (distance to own gate) / (to the next one), zero for
+            neurons of no kind.
+        null: the same of each surrogate, with as many kinds at most.
         reason: why there are no kinds, in words; empty if there are kinds.
-        caveats: warnings that the recording is too small or too one-sided.
-        activity: as given, shape (neurons, P).
+        caveats: warnings of what the recording cannot tell.
+        activity: as given, shape (neurons, P); NaN where not recorded.
         neurons: their names as in the ``Recording``, or their indices.
         conditions: names of the samples as in the ``Recording``, or empty.
     """
 
     gates: Int[np.ndarray, "K P"]
     gate_of: Int[np.ndarray, " neurons"]
-    sure: Float[np.ndarray, " neurons"]
+    stability: Float[np.ndarray, " K"]
+    misfit: Float[np.ndarray, " neurons"]
+    noise: Float[np.ndarray, " neurons"]
     shares: Float[np.ndarray, " K"]
-    agreement: dict[int, float]
-    silhouette: dict[int, float]
-    null: dict[int, float]
-    halves: float
+    silhouette: float
+    null: Float[np.ndarray, " surrogates"]
     reason: str
     caveats: tuple[str, ...]
     activity: Float[np.ndarray, "neurons P"]
     neurons: tuple[Hashable, ...]
     conditions: tuple[Hashable, ...]
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether there are kinds."""
-        return not self.reason
 
     @property
     def on_for(self) -> list[str]:
@@ -69,23 +74,16 @@ class Kinds:
 
     def __repr__(self) -> str:
         neurons, conditions = self.activity.shape
-        verdict = f"{len(self.gates)} kinds of neurons" if self.repeatable else "no kinds"
-        lines = [
-            f"{neurons} neurons (rows) in {conditions} conditions (columns): {verdict}",
-            self.reason or f"halves agree on {self.halves:.0%} of the entries of the gates",
-            "",
-            f"gate  on for  neurons  share  sure (≥ {SURE:.0%})",
-        ]
-        for index, (gate, share) in enumerate(zip(self.gates, self.shares, strict=True)):
+        verdict = "no kinds" if self.reason else f"{len(self.gates)} kinds of neurons"
+        lines = [f"{neurons} neurons (rows) in {conditions} conditions (columns): {verdict}"]
+        lines += [self.reason] if self.reason else ["gate  on for  neurons  stability  misfit"]
+        for index, gate in enumerate(self.gates):
             own = self.gate_of == index
-            sure = str((self.sure[own] >= SURE).sum()) if self.repeatable else "–"
-            row = f"{index + 1:4d} {gate.sum():4d}/{len(gate):<3d}{own.sum():7d} {share:6.0%}"
-            lines.append(f"{row} {sure:>5}")
-        lines += ["", "on for", *self.on_for] if self.conditions else []
-        lines += ["", "clusters  agreement  silhouette  null"]
-        for number, agreement in self.agreement.items():
-            row = f"{number:8d} {agreement:10.1%} {self.silhouette[number]:11.2f}"
-            lines.append(f"{row} {self.null[number]:5.2f}")
+            row = f"{index + 1:4d} {gate.sum():4d}/{len(gate):<3d}{own.sum():7d}"
+            lines.append(f"{row} {self.stability[index]:10.2f} {self.misfit[own].mean():7.1%}")
+        if not self.reason:
+            lines.append(f"none {(self.gate_of < 0).sum():15d}")
+        lines += ["", "on for", *self.on_for] if self.conditions and not self.reason else []
         return "\n".join([*lines, *([""] if self.caveats else []), *self.caveats])
 
 
@@ -107,65 +105,102 @@ def in_words(gate: Int[np.ndarray, " P"], names: Sequence[Hashable]) -> str:
 
 
 def find(
-    activity: Numbers | Recording, weights: Numbers | None = None, resamples: int = 20
+    activity: Numbers | Recording,
+    weights: Numbers | None = None,
+    resamples: int = 10,
+    seed: int = 0,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Kinds:
-    """Find the kinds of recorded neurons and their number, if there are any.
+    """Find the kinds of recorded neurons, where there are any, and the neurons that have none.
 
-    Patterns of on and off are clustered by k-means into K = 2, 3, … groups, whose centroids,
-    rounded at ½, are the gates. A gate counts if it has a twentieth of the weight.
+    A kind is a *mode of density*: a pattern of on and off that many neurons share, up to noise,
+    with an empty gap to the next (``density.modes``). Modes are kinds if they
 
-    1. *Which K repeat?* Of seven clusterings, which weight each pattern at random, the one that
-       agrees best with the others has to agree with them on 99.8 % of the entries.
-    2. *Which of these are kinds?* The silhouette has to exceed 0.8, or by two standard deviations
-       that of surrogates without kinds: thresholded Gaussians, on as often in every sample and with
-       the same correlations between samples (the elliptical null of the ePAIRS test).
-    3. *How many?* The K that is farthest above its surrogates, or the last of those above 0.8, and
-       then the next ones as long as repetitions agree on 99 % of the entries.
+    1. are *decided*: neurons of a stretch of a continuum disagree on the conditions at its ends;
+    2. are farther apart, by the silhouette, than in *surrogates*: twenty populations of thresholded
+       Gaussians with the same correlations of conditions, of full and of low rank;
+    3. have a stability of a half or more.
+
+    A continuum with few distinct conditions cannot be told from kinds: if there are no more kinds
+    than groups of conditions and one, only a caveat says that 2 is missed. A neuron whose misfit is
+    larger than the noise of its trials explains has no kind.
 
     For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
-    weights, the ``importance`` of its neurons.
-
-    The same activity gives the same result; if neurons come in another order, the gates and their
-    shares are the same, and ``sure`` and ``halves``, which are from resamples, nearly so.
+    weights, the ``importance`` of its neurons: as many as these are worth, (Σw)² / Σw², are drawn.
 
     Args:
         activity: shape (neurons, P), binary or real, on where above zero; stack several recordings.
             Or a ``Recording``, as from ``activity_by_condition``.
-        weights: importance of each neuron, shape (neurons,); by default its mean activity above
-            zero, or equal weights for binary activity.
-        resamples: resampled recordings, from which ``sure`` is computed.
+        weights: importance of each neuron, shape (neurons,); equal by default.
+        resamples: halves of the neurons, from which the stability is computed.
+        seed: of what is drawn: surrogates, halves, and 1000 neurons if there are more.
+        progress: called with the number of clusterings done and of all.
 
     Warns:
-        UserWarning: the recording is too small or too one-sided, or transposed.
+        UserWarning: what the recording cannot tell, or it is transposed.
     """
     resamples = checks.positive_integer("resamples", resamples)
+    checks.instance("seed", seed, int | np.integer)
+    checks.require(seed >= 0, "seed", "an integer of at least 0", seed)
+    if progress is not None:
+        checks.function("progress", progress)
     recording = activity if isinstance(activity, Recording) else None
-    given = activity.activity if isinstance(activity, Recording) else activity
-    activity, weight = checked_activity(given, weights)
-    if weights is None and len(np.unique(activity[activity > 0])) > 1:
-        weight = np.maximum(activity, 0).mean(axis=1)
-    patterns = distinct(activity, weight)
-    num_neurons = int(((activity > 0).any(axis=1) & (weight > 0)).sum())
-    of_each = clusterings(patterns, num_neurons)
-    number, reason = number_of_kinds(of_each)
-    gates = _common(patterns) if number is None else of_each[number].gates
-    gate_of = nearest(activity, gates)
-    sure, halves = certainty(recording, activity, weight, gates, gate_of, resamples)
-    if number is not None and not sure.any():
-        number, gates = None, _common(patterns)
-        gate_of, reason = nearest(activity, gates), "no neuron has its gate in any resample"
-    caveats = _caveats(recording, activity, num_neurons, gates)
+    if isinstance(activity, Recording):
+        activity = activity.activity
+        weight = checked_weights(activity, weights)
+    else:
+        activity, weight = checked_activity(activity, weights)
+    rng, patterns = np.random.default_rng(seed), Patterns.of(activity)
+    sample = patterns.take(_clustered(activity, weight, rng))
+    done, total = 0, len(SHARES) + SURROGATES * len(RANKS) + resamples
+
+    def counted(result: Modes) -> Modes:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total)
+        return result
+
+    for share in SHARES:  # until there are kinds; a noisy kind has many small modes of its own
+        found, silhouette, null = counted(modes(sample, share)), np.nan, [np.nan]
+        clear = decided(sample, found)
+        reason = _continuum(_sizes(found, sample), clear)
+        if not reason:
+            small, number = _small(sample, rng), len(found.gates)
+            silhouette = _silhouette(modes(small, share), small, number)
+            null = [
+                _silhouette(counted(mixture(other, share)), other, number)
+                for other in surrogates(small, SURROGATES, seed)
+            ]
+            reason, caveats = _verdict(found, silhouette, max(null))
+            if not reason:
+                break
+    caveats = [] if reason else caveats
+    found = found.only(np.full(len(clear), not reason) & clear)
+    found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
+    stability = _stability(found, sample, share, counted, resamples, rng)
+    lasting = stability >= DISSOLVED
+    if not reason and lasting.sum() < 2:
+        reason, caveats, lasting = "kinds dissolve in halves of the neurons", [], lasting & False
+    found, stability = found.only(lasting), stability[lasting]
+    noise = np.full(len(activity), np.nan)
+    if recording and recording.fewest_trials > 1:
+        noise = recording.noise(rng)
+    gate_of, misfit = _fitting(found, patterns, noise)
+    gates = found.gates.astype(int)
+    caveats = (*_of_recording(activity, not reason), *caveats)
     if caveats:
         warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
+    held = np.bincount(gate_of[gate_of >= 0], weight[gate_of >= 0], minlength=len(gates))
     return Kinds(
         gates=gates,
         gate_of=gate_of,
-        sure=np.full(len(activity), np.nan) if number is None else sure,
-        shares=patterns.share_of(gates),
-        agreement={number: 1 - each.mismatch for number, each in of_each.items()},
-        silhouette={number: each.silhouette for number, each in of_each.items()},
-        null={number: each.needed for number, each in of_each.items()},
-        halves=halves,
+        stability=stability,
+        misfit=misfit,
+        noise=noise,
+        shares=held / weight.sum(),
+        silhouette=silhouette,
+        null=np.array(null),
         reason=reason,
         caveats=caveats,
         activity=activity,
@@ -174,36 +209,125 @@ def find(
     )
 
 
-def _common(patterns: Patterns) -> np.ndarray:
-    """Return the gate of all neurons together, or the commonest pattern if it is empty."""
-    common = rounded(patterns.shares[None, :] @ patterns.gates)
-    return common if len(common) else patterns.gates[[patterns.shares.argmax()]].astype(int)
+def _clustered(activity: np.ndarray, weight: np.ndarray, rng) -> np.ndarray:
+    """Return the neurons that are clustered: of those ever on, as many as the weights are worth.
+
+    They are drawn in proportion to their weights; n equal weights are worth n neurons.
+    """
+    weight = np.where((activity > 0).any(axis=1), weight / weight.max(), 0)
+    worth = weight.sum() ** 2 / (weight**2).sum()
+    number = int(np.clip(np.ceil(worth - 1e-6), 1, MOST_NEURONS))
+    return np.sort(rng.choice(len(weight), number, replace=False, p=weight / weight.sum()))
 
 
-def _caveats(
-    recording: Recording | None, activity: np.ndarray, neurons: int, gates: np.ndarray
-) -> tuple[str, ...]:
-    conditions, kinds, caveats = activity.shape[1], len(gates) > 1, []
-    trials = recording.fewest_trials if recording else FEW_TRIALS
-    if conditions > len(activity):
+def _small(patterns: Patterns, rng) -> Patterns:
+    """Return a part of neurons and conditions, of which surrogates are drawn in seconds."""
+    neurons, conditions = (rng.permutation(number) for number in patterns.on.shape)
+    part = np.ix_(np.sort(neurons[:FEWER_NEURONS]), np.sort(conditions[:FEWER_CONDITIONS]))
+    part = Patterns(patterns.on[part], patterns.off[part])
+    return part.take(np.flatnonzero(part.on.any(axis=1)))
+
+
+def _sizes(found: Modes, patterns: Patterns) -> np.ndarray:
+    kind = found.kind(patterns)
+    return np.bincount(kind[kind >= 0], minlength=len(found.gates))
+
+
+def _silhouette(found: Modes, patterns: Patterns, most: int) -> float:
+    """Return the mean over neurons of 1 − a/b, a the distance to its gate and b to the next.
+
+    Neurons that are not in one of the ``most`` largest modes count as zero.
+    """
+    if len(found.gates) < 2:
+        return 0.0
+    kind, misfit = found.kind(patterns), patterns.misfit(found.gates)
+    largest = np.argsort(-_sizes(found, patterns))[:most]
+    own = misfit[np.arange(len(kind)), kind]
+    misfit[np.arange(len(kind)), kind] = np.inf
+    fit = 1 - own / np.maximum(misfit.min(axis=1), 1e-12)
+    return float(np.where(np.isin(kind, largest), np.maximum(fit, 0), 0).mean())
+
+
+def _groups(gates: np.ndarray) -> tuple[int, int]:
+    """Return the number of groups of conditions, and of those in which neighbours differ.
+
+    In a group all gates are the same, or the opposite. Of all kinds, the one whose nearest
+    neighbour is farthest counts.
+    """
+    columns = gates.T[gates.any(axis=0) & ~gates.all(axis=0)]
+    groups = np.unique(np.where(columns[:, :1] > 0, 1 - columns, columns), axis=0).T
+    differing = (groups[:, None] != groups[None]).sum(axis=2) + len(columns) * np.eye(len(groups))
+    return groups.shape[1], int(differing.min(axis=1).max())
+
+
+def _continuum(sizes: np.ndarray, clear: np.ndarray) -> str:
+    """Return why modes are no kinds, if they are not."""
+    if len(sizes) < 2:
+        return "neurons have one mode of density: no empty gap divides their patterns"
+    undecided = sizes[~clear].sum() / sizes.sum()
+    if undecided > UNDECIDED or clear.sum() < 2:
+        return (
+            f"{undecided:.0%} of the neurons are in modes whose gates are not decided, as in "
+            "stretches of a continuum"
+        )
+    return ""
+
+
+def _verdict(found: Modes, silhouette: float, null: float) -> tuple[str, list[str]]:
+    """Return why there are no kinds, or an empty reason and caveats."""
+    number, (groups, steps) = len(found.gates), _groups(found.gates)
+    many = number > groups + 1
+    needed = null + MARGIN * many
+    if many and silhouette <= needed:
+        return (
+            f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
+            f"is {silhouette:.2f}, and has to exceed {needed:.2f}"
+        ), []
+    few = silhouette <= needed or steps < FAR and (many or groups >= MANY_GROUPS)
+    plural = "s" * (groups > 1)
+    return "", [
+        f"The {number} kinds differ in {groups} group{plural} of conditions, neighbours in {steps}:"
+        " a continuum that is sampled so coarsely could look the same."
+    ] * few
+
+
+def _stability(found, sample, share, counted, resamples, rng) -> np.ndarray:
+    kind, jaccard = found.kind(sample), np.zeros((resamples, len(found.gates)))
+    for row in jaccard if len(found.gates) else ():
+        half = rng.permutation(len(kind))[: len(kind) // 2]
+        again = counted(mixture(sample.take(half), share)).kind(sample.take(half))
+        for index in range(len(row)):
+            members = kind[half] == index
+            others = [again == other for other in range(again.max(initial=-1) + 1)]
+            similar = [(members & each).sum() / max((members | each).sum(), 1) for each in others]
+            row[index] = max(similar, default=0.0)
+    return jaccard.mean(axis=0)
+
+
+def _fitting(found: Modes, patterns: Patterns, noise: np.ndarray):
+    """Return each neuron's kind, −1 where trial noise does not explain the misfit, and misfit."""
+    if not len(found.gates):
+        return np.full(len(noise), -1), np.full(len(noise), np.nan)
+    kind, active = found.kind(patterns), patterns.on.any(axis=1)
+    known, misfits = (patterns.on + patterns.off).sum(axis=1), patterns.misfit(found.gates)
+    misfit = np.where(kind >= 0, misfits[np.arange(len(kind)), kind], misfits.min(axis=1))
+    usual = np.array([np.median(misfit[kind == k]) for k in range(len(found.gates))])
+    rate = np.fmax(np.fmax(noise, usual[kind]), 0.5 / known)
+    explained = binom.ppf(FITS, known, rate)
+    explains = np.isnan(noise) | (misfit * known <= explained + 1e-6)
+    return np.where(active & explains, kind, -1), misfit
+
+
+def _of_recording(activity: np.ndarray, kinds: bool) -> list[str]:
+    (neurons, conditions), caveats = activity.shape, []
+    if conditions > neurons:
         caveats.append(
-            f"More conditions ({conditions}) than neurons ({len(activity)}): neurons are rows and "
+            f"More conditions ({conditions}) than neurons ({neurons}): neurons are rows and "
             "conditions are columns; if yours are the other way round, transpose the activity."
         )
-    if kinds and (neurons < FEW_NEURONS or conditions <= FEW_CONDITIONS):
+    if not kinds and (activity > 0).mean() > HARDLY_SILENT:
         caveats.append(
-            f"{len(gates)} kinds from {neurons} neurons in {conditions} conditions: with fewer "
-            f"than {FEW_NEURONS} neurons, or with {FEW_CONDITIONS} conditions or fewer, kinds are "
-            "also found where there are none, and their number is often wrong."
+            "Neurons that are never silent cannot be distinguished. Subtract a baseline, or a "
+            "threshold such as each neuron's mean."
         )
-    if kinds and trials < FEW_TRIALS:
-        caveats.append(
-            f"{trials} trials of a condition: with fewer than {FEW_TRIALS} the gates may repeat "
-            "and yet miss a kind, such as neurons active everywhere, or count one twice."
-        )
-    if not kinds and gates.all() and (activity > 0).mean() > HARDLY_SILENT:
-        caveats.append(
-            f"One gate, open in all {conditions} conditions: neurons that are never silent cannot "
-            "be distinguished. Subtract a baseline, or a threshold such as each neuron's mean."
-        )
-    return tuple(caveats)
+    return caveats

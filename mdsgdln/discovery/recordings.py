@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from mdsgdln import _checks as checks
 
 STANDARD_ERRORS = 2.0  # above the baseline, from which a neuron counts as on
 MOST_NAMES = 12  # in a list
 MANY_SILENT = 0.1  # share of neurons that are never on, and may be suppressed
+MISSING = 0.25  # share of a neuron's conditions that were never recorded
+SPLITS = 5  # of trials into halves
+BOTH, NO_LEVEL = 'True, False or "both"', "there is no baseline or threshold"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -21,21 +24,24 @@ class Recording:
 
     Attributes:
         activity: mean over the trials of a condition minus the level of silence, shape (neurons,
-            conditions); above zero where the neuron is active.
+            conditions); above zero where the neuron is active, NaN where it was not recorded.
         trials: single trials minus baseline and threshold, shape (neurons, trials), NaN where not
             recorded; with the opposite sign for suppressed neurons.
         condition: index of each trial's condition, shape (trials,).
         silence: activity above zero that still counts as silence, shape (neurons, conditions).
+        suppressed: whether the neuron counts as active below its baseline, shape (neurons,).
         conditions: their labels, sorted.
         neurons: names of the neurons in ``activity``.
         silent: names of neurons that are excluded because they are never on.
-        incomplete: names of neurons that are excluded because a condition was never recorded.
+        incomplete: names of neurons that are excluded because a quarter of the conditions, or
+            more, was never recorded.
     """
 
     activity: Float[np.ndarray, "neurons conditions"]
     trials: Float[np.ndarray, "neurons trials"]
     condition: Int[np.ndarray, " trials"]
     silence: Float[np.ndarray, "neurons conditions"]
+    suppressed: Bool[np.ndarray, " neurons"]
     conditions: tuple[Hashable, ...]
     neurons: tuple[Hashable, ...]
     silent: tuple[Hashable, ...]
@@ -51,15 +57,25 @@ class Recording:
                 text += f"; left out, {kind}: {listed(names)}"
         return text
 
-    def resampled(self, rng: np.random.Generator) -> Float[np.ndarray, "neurons conditions"]:
-        """Return the activity of as many trials, drawn with replacement in each condition."""
-        return self._activity([rng.choice(trials, len(trials)) for trials in self._members()], 1.0)
+    def noise(self, rng: np.random.Generator) -> Float[np.ndarray, " neurons"]:
+        """Return the share of conditions in which trial noise changes a neuron's pattern.
+
+        Halves of the trials that differ from the truth in a share q differ from each other in
+        2q(1 − q): half of their mean difference is about q, and more than that of all trials.
+        """
+        pairs = [self.halves(rng) for _ in range(SPLITS)]
+        return np.mean([((one > 0) != (two > 0)).mean(axis=1) / 2 for one, two in pairs], axis=0)
 
     def halves(self, rng: np.random.Generator) -> list[Float[np.ndarray, "neurons conditions"]]:
         """Return the activity in two halves of the trials, split at random in each condition."""
-        shuffled = [rng.permutation(trials) for trials in self._members()]
-        halves = [[trials[half::2] for trials in shuffled] for half in (0, 1)]
-        return [self._activity(half, np.sqrt(2)) for half in halves]
+        number = len(self.conditions)
+        shuffled = [rng.permutation(np.flatnonzero(self.condition == i)) for i in range(number)]
+        activity = []
+        for half in (0, 1):
+            trials = np.concatenate([trials[half::2] for trials in shuffled])
+            _, means, _ = _moments(self.trials[:, trials], self.condition[trials])
+            activity.append(means - np.sqrt(2) * self.silence)  # errors of half of the trials
+        return activity
 
     @property
     def fewest_trials(self) -> int:
@@ -69,87 +85,107 @@ class Recording:
     def _recorded(self) -> Float[np.ndarray, " conditions"]:
         return np.median(_moments(self.trials, self.condition)[0], axis=0)
 
-    def _members(self) -> list[Int[np.ndarray, " some"]]:
-        return [np.flatnonzero(self.condition == index) for index in range(len(self.conditions))]
-
-    def _activity(self, chosen, scale: float) -> Float[np.ndarray, "neurons conditions"]:
-        """Return mean minus silence; a part of the trials has a larger standard error."""
-        trials = np.concatenate(chosen)
-        _, means, _ = _moments(self.trials[:, trials], self.condition[trials])
-        return np.nan_to_num(means - scale * self.silence)
-
 
 def activity_by_condition(
     trials: Any,
     labels: Any,
     baseline: Any = None,
     threshold: Any = None,
-    suppressed: bool = False,
+    suppressed: bool | str = False,
 ) -> Recording:
     """Average single trials by condition and subtract the level of silence, ready for ``find``.
 
     Gates need a definition of silence. Without a baseline, it is zero. With a baseline, it is two
-    standard errors of the mean above the baseline: of the baseline if it was recorded in every
-    trial, else of the trials of the condition.
+    standard errors of the mean above the baseline. A baseline of each trial is subtracted from this
+    trial; the errors are of these differences, of a typical condition (the median variance).
 
     Args:
-        trials: firing rates or spike counts, shape (neurons, trials), none below 0. Or a pandas
-            table with a named column for each neuron and a row for each trial; every column that is
-            not a label is a neuron. NaN where a neuron was not recorded.
+        trials: firing rates or spike counts, shape (neurons, trials), none below 0 unless there is
+            a baseline or threshold. Or a pandas table with a named column for each neuron and a row
+            for each trial; every column that is not a label is a neuron. NaN, masked or NA where a
+            neuron was not recorded.
         labels: condition of each trial: numbers, names or tuples, shape (trials,), or several
             columns, (trials, columns); for a table also the names of one or several of its columns.
+            What has the index of the table, in whatever order, is read by it.
         baseline: activity before the stimulus, in the units of ``trials``: a number, one per
             neuron, or one per trial and neuron, as an array of the shape of ``trials`` or a table;
             NaN where it was not recorded.
         threshold: the level of silence above the baseline, a number or one per neuron. Needed for
-            data with entries below 0, such as z-scores, whose zero is not silence. For neurons that
-            are never silent use each neuron's own mean; then none is active everywhere.
+            z-scores, whose zero is not silence. For neurons that are never silent use each neuron's
+            own mean; then none is active everywhere.
         suppressed: find activity *below* the baseline or threshold in place of activity above it.
+            With ``"both"`` a neuron that is below in more conditions than above counts as
+            suppressed.
 
     Warns:
-        UserWarning: single trials have no standard error, or many neurons may be suppressed.
+        UserWarning: single trials have no standard error, many neurons may be suppressed, or one
+            column outweighs all others together.
     """
+    if hasattr(baseline, "columns") and hasattr(trials, "columns"):
+        baseline = _aligned("baseline", baseline, trials)
     trials, names, labels = _table(trials, labels)
     neurons = range(len(trials)) if names is None else names
     conditions, condition = _conditions(labels, trials.shape[1])
+    with_level = baseline is not None or threshold is not None
     lowest = trials.min(initial=0.0, where=~np.isnan(trials))
-    positive = "rates or counts of at least 0, or a threshold, as zero is not silence below them"
-    checks.require(threshold is not None or lowest >= 0, "trials", positive, lowest)
-    level_given = baseline is not None or threshold is not None or not suppressed
-    checks.require(level_given, "suppressed", "False without baseline or threshold", suppressed)
+    positive = "rates or counts of at least 0, or a baseline or threshold: zero is not silence"
+    checks.require(with_level or lowest >= 0, "trials", positive, lowest)
+    checks.require(suppressed in (True, False, "both"), "suppressed", BOTH, suppressed)
+    checks.require(with_level or not suppressed, "suppressed", f"False: {NO_LEVEL}", suppressed)
     before = _of_each_neuron("baseline", baseline, names, trials.shape)
     level = _of_each_neuron("threshold", threshold, names, (len(trials), 1))
     checks.finite("threshold", level)
-    _, resting, variance_before = _moments(before, np.zeros(trials.shape[1], int))
-    above = (trials - resting - level) * (-1 if suppressed else 1)
+    paired = np.ndim(baseline) == 2
+    above = trials - (before if paired else before[:, :1]) - level
     counts, means, variances = _moments(above, condition)
     silence = np.zeros_like(means)
     if baseline is not None and threshold is None:
-        spread = variance_before if np.ndim(baseline) == 2 else variances
-        with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.sqrt(spread) / np.sqrt(counts)
-        silence = STANDARD_ERRORS * np.where(np.isnan(errors), 0.0, errors)
-        if (np.isnan(errors) & ~np.isnan(means)).any():
-            warnings.warn(
-                "activity_by_condition: single trials have no standard error: a neuron counts as "
-                "on above its baseline; give a threshold, or a baseline for each trial",
-                stacklevel=2,
-            )
-    complete, on = ~np.isnan(means).any(axis=1), (means > silence).any(axis=1)
+        silence = STANDARD_ERRORS * _errors(counts, means, variances, before, paired)
+    complete = np.isnan(means).mean(axis=1) < MISSING
+    up, down = ((sign * means > silence).sum(axis=1) for sign in (1, -1))
+    falls = down > up if suppressed == "both" else np.full(len(means), bool(suppressed))
+    sign = np.where(falls, -1, 1)[:, None]
+    on = np.where(falls, down, up) > 0
     used, never = complete & on, complete & ~on
-    checks.require(complete.any(), "trials", "a neuron recorded in every condition", trials)
+    checks.require(complete.any(), "trials", "a neuron recorded in most conditions", trials)
     checks.require(used.any(), "trials", "a neuron that is active in a condition", trials)
     if baseline is not None and not suppressed and never.mean() >= MANY_SILENT:
         warnings.warn(
             f"activity_by_condition: {never.sum()} of {len(never)} neurons are excluded, as they "
-            "are never above their baseline; suppressed=True finds gates of those that fall below",
+            'are never above their baseline; suppressed="both" finds gates of those that are below',
+            stacklevel=2,
+        )
+    size = np.nansum(np.abs(means), axis=1)
+    if len(size) > 2 and 2 * size.max() > size.sum():
+        warnings.warn(
+            f"activity_by_condition: {neurons[int(size.argmax())]!r} outweighs all other neurons "
+            "together: is it a neuron?",
             stacklevel=2,
         )
     named = [
         tuple(neurons[index] for index in np.flatnonzero(part)) for part in (used, never, ~complete)
     ]
-    silence = silence[used]
-    return Recording(means[used] - silence, above[used], condition, silence, conditions, *named)
+    above, activity = sign * above, sign * means - silence
+    parts = above[used], condition, silence[used], falls[used]
+    return Recording(activity[used], *parts, conditions, *named)
+
+
+def _errors(counts, means, variances, before, paired) -> Float[np.ndarray, "neurons conditions"]:
+    """Return the standard errors of means; zero, and a warning, where they are unknown."""
+    if paired:
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # all are NaN
+            typical = np.nanmedian(variances, axis=1, keepdims=True)
+            single = 2 * np.nanvar(before, axis=1, ddof=1, keepdims=True)
+        variances = np.where(np.isnan(typical), single, typical)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.sqrt(variances / counts)
+    if (np.isnan(errors) & ~np.isnan(means)).any():
+        warnings.warn(
+            "activity_by_condition: single trials have no standard error: a neuron counts as on "
+            "above its baseline; give a threshold, or a baseline for each trial",
+            stacklevel=3,
+        )
+    return np.where(np.isnan(errors), 0.0, errors)
 
 
 def _moments(trials: Float[np.ndarray, "neurons trials"], condition: Int[np.ndarray, " trials"]):
@@ -178,7 +214,8 @@ def _table(trials: Any, labels: Any) -> tuple[Float[np.ndarray, "neurons trials"
             own = labels.columns if labels.ndim == 2 else [labels.name]
             both = [name for name in own if isinstance(name, str) and name in trials.columns]
             checks.require(not both, "labels", "columns of the trials by their names", both)
-        names, trials = list(trials.columns), trials.to_numpy().T
+            labels = _aligned("labels", labels, trials)
+        names, trials = list(trials.columns), trials.T
     try:
         array = _real(trials)
     except (TypeError, ValueError) as error:
@@ -190,10 +227,21 @@ def _table(trials: Any, labels: Any) -> tuple[Float[np.ndarray, "neurons trials"
     return array, names, labels
 
 
+def _aligned(name: str, table: Any, trials: Any) -> Any:
+    """Return a pandas table in the order of the index of another."""
+    if table.index.equals(trials.index) or len(table) != len(trials):
+        return table  # another length is refused in words
+    same = table.index.is_unique and trials.index.isin(table.index).all()
+    checks.require(same, name, "the index of the trials", table.index)
+    return table.loc[trials.index]
+
+
 def _real(value: Any) -> np.ndarray:
+    if hasattr(value, "iloc"):  # a pandas table, whose NA is no float
+        value = value.to_numpy(dtype=float, na_value=np.nan)
     if np.iscomplexobj(value):
         raise TypeError("complex numbers")
-    array = np.asarray(value, dtype=float)
+    array = np.ma.filled(np.ma.asarray(value).astype(float), np.nan)
     if np.isinf(array).any():
         raise ValueError("infinity")
     return array
@@ -206,7 +254,7 @@ def _of_each_neuron(
     neurons = shape[0]
     try:
         if hasattr(value, "iloc"):  # a pandas table, read by name where there are names
-            value = value.to_numpy().T if names is None else value.T.loc[names].to_numpy()
+            value = value.T if names is None else value.T.loc[names]
         array = _real(0.0 if value is None else value)
         if array.shape not in ((), (neurons,), (neurons, 1), shape):
             raise ValueError("another shape")

@@ -131,12 +131,11 @@ OWN = {  # of those that take others
     "plots.kinds": {"found": discovery.find(ALIKE, resamples=1)},
     "gates.is_realisable": {"pattern": np.ones((3, 2))},
     "gates.are_realisable": {"gates": np.ones((2, 3))},
-    "discovery.find": PATTERNS,
+    "discovery.find": PATTERNS | {"progress": max},
     "discovery.activity_by_condition": {"trials": HALVES, "labels": [0, 0, 1, 1, 2, 2]},
     "discovery.k_means_gates": PATTERNS | {"activity": np.eye(4)},
     "discovery.common_patterns": PATTERNS | {"activity": np.eye(4)},
     "discovery.importance": {"incoming": LAYERS[0], "outgoing": LAYERS[1]},
-    "discovery.disagreement": {"gates": np.eye(3), "others": np.eye(3)},
 }
 LOSSES = "squared_error", "cross_entropy", "logistic"
 FORWARD, BASE = ("activations", "apply", "gates"), ("apply", "init", "take", "check")
@@ -144,9 +143,8 @@ UNCHECKED = "traced at every step of training, which checks"
 LEFT_OUT = {  # with the reason
     "discovery.Kinds": "made by find, which checks",
     "discovery.Recording": "made by activity_by_condition, which checks",
-    "discovery.Recording.resampled": "for find, which draws",
+    "discovery.Recording.noise": "for find, which draws",
     "discovery.Recording.halves": "for find, which draws",
-    "discovery.Patterns.share_of": "for find, which counts",
     "graphs.Graph": "made by Graph.build, which checks; bare where it is known to be right",
     "losses.check_targets": "for train, which checks the rest",
     **{f"losses.{name}": "called by train, which checks" for name in LOSSES},
@@ -190,12 +188,11 @@ def spoilt(good):
 
 FREE = {"suppressed", "x_label", "title"}
 ANY_NAME = {"one type", "one text", "one one type", "one one text"}
-COMPARED = ("discovery.disagreement.gates", "discovery.disagreement.others")
 ANY_LENGTH = ("theory.mode_losses.strengths",)
 ONE_FOR_ALL = ("singular_values", "input_variances", "theory.mode_trajectory.starts")
 STARTS = ("theory.decoupled_weights.starts", "theory.shared_race.starts")
 FINE = {  # what is good after all
-    **dict.fromkeys(("node_gates", "edge_gates", *COMPARED), {"empty"}),
+    **dict.fromkeys(("node_gates", "edge_gates"), {"empty"}),
     **dict.fromkeys(("X", "pattern", "activity", "incoming", *ANY_LENGTH), {"longer"}),
     **dict.fromkeys(("sizes", *ONE_FOR_ALL), {"fewer"}),
     **dict.fromkeys(STARTS, {"one negative"}),
@@ -207,6 +204,7 @@ FINE = {  # what is good after all
     "trials": {"NaN"},
     "baseline": {"NaN"},
     "discovery.k_means_gates.seed": {"negative", "zero"},
+    "discovery.find.seed": {"zero"},
 }
 
 
@@ -328,7 +326,14 @@ CASES = [
     bad("discovery.find", activity=-ALIKE),
     bad("discovery.find", activity=np.zeros((4, 3))),
     bad("discovery.find", weights=-np.ones(4)),
-    bad("discovery.activity_by_condition", "threshold", trials=-HALVES, threshold=None),
+    bad("discovery.activity_by_condition", suppressed="up"),
+    bad(
+        "discovery.activity_by_condition",
+        "threshold",
+        trials=-HALVES,
+        threshold=None,
+        baseline=None,
+    ),
     bad("discovery.k_means_gates", num_clusters=99),
     bad("discovery.k_means_gates", activity=np.zeros((4, 4))),
 ]

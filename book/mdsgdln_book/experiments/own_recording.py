@@ -6,6 +6,7 @@ import numpy as np
 
 from mdsgdln import discovery, gates
 from mdsgdln_book import sweeps
+from mdsgdln_book.experiments.found_kinds import disagreement
 from mdsgdln_book.tables import Table
 
 ITEMS, CONTEXTS = 8, 3
@@ -39,19 +40,19 @@ def discover_in_recording(neurons: int, trials: int, seed: int, known: bool = Tr
     evoked, before = simulate_recording(neurons, trials, seed, known)
     activity = evoked - before - 2 * np.sqrt(before / (WINDOW * trials))
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # 25 neurons are few
-        return discovery.find(activity, resamples=1).gates
+        return discovery.find(activity, resamples=3).gates
 
 
 def score_discovered_gates(neurons: int, trials: int, seed: int) -> dict:
     """Return the share of correct entries of the discovered gates."""
     found = discover_in_recording(neurons, trials, seed)
-    return {"right": round(1 - discovery.disagreement(TRUTH, found), 4)}
+    return {"right": round(1 - disagreement(TRUTH, found), 4)}
 
 
 TABLES = {
     "own_recording": Table(
         score_discovered_gates,
-        sweeps.grid(neurons=[25, 50, 100], trials=[1, 2, 5, 10], seed=range(10)),
-        repeated=(19,),
+        sweeps.grid(neurons=[50, 100, 200], trials=[1, 2, 5, 10], seed=range(3)),
+        repeated=(9,),
     )
 }

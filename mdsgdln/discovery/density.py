@@ -1,0 +1,210 @@
+"""Kinds as modes of density: patterns that many neurons share, with empty gaps between them."""
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import binom
+
+SMALLEST = 5  # neurons of a kind
+STEPS = 8  # of refinement
+NOISIEST, AMBIGUOUS = 0.2, 0.2  # rates of flips: in all conditions of a kind, and in one of them
+LEAST, MOST, RAREST = 1e-3, 0.3, 0.02  # rates of flips in the mixture; share of the background
+PRIOR = 9.0  # entries with a kind's mean rate of flips that are added to those of each state
+LEVEL = 0.01  # of single tests
+APART = 3  # conditions between kinds, at least: a continuum changes in one or two at a time
+
+
+class Patterns(NamedTuple):
+    """Where neurons are on and off, shapes (neurons, P); neither where not recorded."""
+
+    on: Float[np.ndarray, "neurons P"]
+    off: Float[np.ndarray, "neurons P"]
+
+    @classmethod
+    def of(cls, activity: np.ndarray) -> "Patterns":
+        """Return the patterns of activity, on above zero, unknown where NaN."""
+        return cls((activity > 0).astype(float), (activity <= 0).astype(float))
+
+    def take(self, neurons: np.ndarray) -> "Patterns":
+        """Return the patterns of some neurons."""
+        return Patterns(self.on[neurons], self.off[neurons])
+
+    def gate(self) -> Float[np.ndarray, " P"]:
+        """Return the majority in each condition."""
+        return (self.on.sum(axis=0) > self.off.sum(axis=0)).astype(float)
+
+    def misfit(self, gates: np.ndarray) -> Float[np.ndarray, "neurons K"]:
+        """Return the share of a neuron's recorded conditions that differ from each gate."""
+        known = (self.on + self.off).sum(axis=1, keepdims=True)
+        return (self.on @ (1 - gates).T + self.off @ gates.T) / np.maximum(known, 1)
+
+
+class Modes(NamedTuple):
+    """Kinds as a Bernoulli mixture, beside a background of neurons without a kind.
+
+    Attributes:
+        gates: 0 or 1, shape (K, P).
+        flips: rates of wrong entries where the gate is off, and where it is on, shape (K, 2).
+        shares: of all neurons, shape (K,).
+        background: share of all neurons that are on in each condition, shape (P,).
+    """
+
+    gates: Float[np.ndarray, "K P"]
+    flips: Float[np.ndarray, "K 2"]
+    shares: Float[np.ndarray, " K"]
+    background: Float[np.ndarray, " P"]
+
+    def kind(self, patterns: Patterns) -> Int[np.ndarray, " neurons"]:
+        """Return the likeliest kind of each neuron; −1 if the background is likelier."""
+        (on, off), gates, flips = patterns, self.gates, self.flips
+        on_rates = np.where(gates > 0, 1 - flips[:, 1:], flips[:, :1])  # (K, P)
+        rates = np.vstack([self.background, on_rates])
+        shares = np.append(max(1 - self.shares.sum(), RAREST), self.shares)
+        likelihood = on @ np.log(rates).T + off @ np.log(1 - rates).T + np.log(shares)
+        return likelihood.argmax(axis=1) - 1
+
+    def only(self, chosen: np.ndarray) -> "Modes":
+        """Return some of the kinds."""
+        return self._replace(
+            gates=self.gates[chosen], flips=self.flips[chosen], shares=self.shares[chosen]
+        )
+
+
+def mixture(patterns: Patterns, share: float) -> Modes:
+    """Return a mixture of kinds, each with a share of all neurons or more, and neurons of no kind.
+
+    Leaves of its tree, with Hamming distances and three minimal sizes, propose gates; from there
+    the mixture is fitted, each neuron to one kind or none.
+    """
+    size = _smallest(patterns, share)
+    return _refined(patterns, _proposed(patterns, [size, 2 * size, 4 * size]), size)
+
+
+def modes(patterns: Patterns, share: float) -> Modes:
+    """Return the modes of density: the mixture, in which kinds without a gap between are one."""
+    size, found = _smallest(patterns, share), mixture(patterns, share)
+    kind, number = found.kind(patterns), len(found.gates)
+    while number > 1:
+        touch = np.zeros((number, number), bool)
+        for pair in combinations(range(number), 2):
+            touch[pair] = _touch(patterns, found.gates, kind, *pair)
+        parts, part = connected_components(touch, directed=False)
+        if parts == number:
+            break
+        merged = np.where(kind >= 0, part[kind], -1)
+        found = _refined(patterns, _fitted(patterns, merged, size).gates, size)
+        kind, number = found.kind(patterns), len(found.gates)
+    return found
+
+
+def decided(patterns: Patterns, found: Modes) -> Bool[np.ndarray, " K"]:
+    """Return whether the neurons of each kind agree on every condition of its gate.
+
+    They may flip, as often in one condition as in another. Those of a stretch of a continuum do
+    not agree on the conditions at its ends.
+    """
+    kind = found.kind(patterns)
+    members = [patterns.take(kind == number) for number in range(len(found.gates))]
+    pairs = zip(members, found.gates, strict=True)
+    return np.array([_is_decided(*pair) for pair in pairs], bool)
+
+
+def _smallest(patterns: Patterns, share: float) -> int:
+    return max(SMALLEST, round(share * len(patterns.on)))
+
+
+def _proposed(patterns: Patterns, sizes: list[int]) -> np.ndarray:
+    """Return the majorities of leaf clusters of several minimal sizes."""
+    from sklearn.cluster import HDBSCAN  # half a second, and most programs cluster nothing
+
+    on, off = (part.astype(np.float32) for part in patterns)
+    differing, shared = on @ off.T, (on + off) @ (on + off).T
+    distances = ((differing + differing.T) / np.maximum(shared, 1)).astype(float)
+    gates = [on[:0]]
+    for size in sizes:
+        if size <= len(on):
+            tree = HDBSCAN(
+                min_cluster_size=size,
+                min_samples=size // 2 + 1,
+                metric="precomputed",
+                cluster_selection_method="leaf",
+                allow_single_cluster=True,
+                copy=True,
+            )
+            gates.append(_fitted(patterns, tree.fit(distances).labels_, 1).gates)
+    return np.unique(np.concatenate(gates), axis=0)
+
+
+def _refined(patterns: Patterns, gates: np.ndarray, size: int) -> Modes:
+    start = np.full((len(gates), 2), 0.05), np.full(len(gates), 0.8 / max(len(gates), 1))
+    found = _fitted(patterns, np.full(len(patterns.on), -1), size)._replace(gates=gates)
+    found = found._replace(flips=start[0], shares=start[1])
+    for _ in range(STEPS):
+        found = _fitted(patterns, found.kind(patterns), size)
+    return found
+
+
+def _fitted(patterns: Patterns, kind: np.ndarray, size: int) -> Modes:
+    """Return the mixture of given kinds; without the small ones, each gate once."""
+    num_neurons, num_conditions = patterns.on.shape
+    rows: dict[tuple, tuple] = {}
+    for number in range(kind.max(initial=-1) + 1):
+        members = patterns.take(kind == number)
+        gate = members.gate()
+        if len(members.on) >= size and gate.any() and tuple(gate) not in rows:
+            wrong = _wrong(members, gate).sum(axis=0)
+            known = (members.on + members.off).sum(axis=0)
+            mean = wrong.sum() / known.sum()
+            flips = [
+                (wrong[state].sum() + PRIOR * mean) / (known[state].sum() + PRIOR)
+                for state in (gate == 0, gate == 1)
+            ]
+            rows[tuple(gate)] = np.clip(flips, LEAST, MOST), len(members.on) / num_neurons
+    known = np.maximum((patterns.on + patterns.off).sum(axis=0), 1)
+    rate = np.clip(patterns.on.sum(axis=0) / known, 0.5 / num_neurons, 1 - 0.5 / num_neurons)
+    flips, shares = zip(*rows.values(), strict=True) if rows else ((), ())
+    gates = np.array([*rows]).reshape(-1, num_conditions)
+    return Modes(gates, np.reshape(flips, (-1, 2)), np.array(shares, float), rate)
+
+
+def _touch(patterns: Patterns, gates: np.ndarray, kind: np.ndarray, one: int, other: int) -> bool:
+    """Return whether neurons lie between two kinds, no fewer than along a continuum.
+
+    Counted are the neurons that fit both gates where these agree. Where they differ, a kind's
+    neurons have one gate or the other; evenly spread ones would lie halfway as often as anywhere.
+    As many are taken off as there are if neurons of no kind are shuffled in every condition.
+    """
+    gap = gates[one] != gates[other]
+    width, agreeing = int(gap.sum()), int((~gap).sum())
+    if width < APART:
+        return True
+    own, none = patterns.take((kind == one) | (kind == other)), patterns.take(kind < 0)
+    state = np.random.default_rng(0).permuted(none.on - none.off, axis=0)
+    shuffled = Patterns((state > 0).astype(float), (state < 0).astype(float))
+    usual = (np.median(_wrong(own, gates[one])[:, ~gap].sum(axis=1)) + 0.5) / (agreeing + 1)
+    most = binom.ppf(1 - LEVEL, agreeing, usual)
+    steps = np.arange(width + 1)
+    halfway = (steps > width / 4) & (steps < 3 * width / 4)
+    counts = []
+    for some in (own, none, shuffled):
+        wrong = _wrong(some, gates[one])
+        near = wrong[:, ~gap].sum(axis=1) <= most
+        counts.append(np.bincount(wrong[near][:, gap].sum(axis=1), minlength=width + 1))
+    beside = np.maximum(counts[1] - counts[2], 0) + counts[0]
+    return bool(binom.cdf(beside[halfway].sum(), beside.sum(), halfway.mean()) > LEVEL)
+
+
+def _wrong(patterns: Patterns, gate: np.ndarray) -> np.ndarray:
+    """Return whether each neuron differs from a gate in each condition."""
+    return np.where(gate > 0, patterns.off, patterns.on).astype(int)
+
+
+def _is_decided(members: Patterns, gate: np.ndarray) -> bool:
+    wrong = _wrong(members, gate).sum(axis=0)
+    known = np.maximum((members.on + members.off).sum(axis=0), 1)
+    mean = wrong.sum() / known.sum()
+    unlikely = binom.sf(wrong - 1, known, mean) < LEVEL / len(gate)
+    return mean < NOISIEST and not (unlikely & (wrong > AMBIGUOUS * known)).any()

@@ -408,14 +408,14 @@ def test_data_of_single_precision_have_the_rank_of_their_precision():
 
 
 def test_layers_of_unequal_widths_are_narrowed_by_what_each_matrix_joins():
-    """A wide network is written out: copies of the neurons of both hidden layers."""
-    task, sizes = tasks.xor(1.0), (3, 4 * 32, 9 * 32, 1)
-    network = networks.ReLUNetwork(sizes)
-    _, weights, _ = theory.stand_in(network, [1e-2, 2e-2, 3e-2], task, num_neurons=32, key=KEY)
-    deviations = [float(np.std(weight)) for weight in weights]
-    expected = [4**0.5 * 1e-2, 36**0.25 * 2e-2, 9**0.5 * 3e-2]
-    close(deviations, expected, rtol=0.3)  # of few random numbers
-    assert deviations[1] / deviations[0] > 1.8 and deviations[2] > deviations[1]
+    """Four and nine copies: √4, (4 · 9)^¼ and √9 times as large; √4 and √9 for biases."""
+    task = tasks.xor(1.0)
+    network = networks.ReLUNetwork((3, 4 * 64, 9 * 64, 1), biases=True)
+    _, weights, _ = theory.stand_in(network, 1e-2, task, num_neurons=64, key=KEY)
+    found = [float(np.std(part)) / 1e-2 for layer in weights for part in layer]
+    close(found[:5], [2, 2, 6**0.5, 3, 3], rtol=0.2)  # of few random numbers
+    close(found[2], 6**0.5, rtol=0.05)  # of many
+    assert len(found) == 6
 
 
 def test_three_hidden_layers_are_predicted_from_sigma():

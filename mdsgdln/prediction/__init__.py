@@ -5,8 +5,8 @@ for which learning rules this is right, ``reduction`` reduces gated and linear n
 ``neurons`` represents a wide layer of any activation by a few designed neurons.
 """
 
-from mdsgdln.prediction.predict import predict
-from mdsgdln.prediction.stand_in import stand_in
+from mdsgdln.prediction.predictions import predict
+from mdsgdln.prediction.stand_ins import stand_in
 
 __all__ = ["predict", "stand_in"]
 __dir__ = __all__.copy  # what completion shows

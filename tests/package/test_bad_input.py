@@ -113,9 +113,16 @@ OWN = {  # of those that take others
         "check": (np.outer([1, -1], np.ones(3)), np.outer([8, 0], np.ones(4))),
     },
     "losses.check_targets": {"loss": md.logistic},
-    "theory.predict": {"num_steps": 2, "optimiser": optax.sgd, "loss": md.squared_error}
-    | {"batch_size": 2},
-    "theory.stand_in": {"optimiser": optax.sgd(0.1), "loss": md.squared_error},
+    **{
+        f"{place}.predict": {"num_steps": 2, "optimiser": optax.sgd, "loss": md.squared_error}
+        | {"batch_size": 2, "held_out": None, "every": 1}
+        for place in ("prediction", "theory")
+    },
+    **{
+        f"{place}.stand_in": {"optimiser": optax.sgd(0.1), "loss": md.squared_error}
+        | {"num_steps": 9}
+        for place in ("prediction", "theory")
+    },
     "training.train": {"network": LINEAR, "weights": LAYERS, "num_steps": 2, "every": 1}
     | {"optimiser": optax.adam, "batch_size": 2, "loss": decay}
     | {"held_out": TASK, "state": STATE, "progress": False},

@@ -15,7 +15,7 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.losses import Loss, squared_error
 from mdsgdln.networks import GatedNetwork, Layered
-from mdsgdln.prediction.stand_in import LAST, choose_stand_in
+from mdsgdln.prediction.stand_ins import LAST, choose_stand_in
 from mdsgdln.tasks import Task
 from mdsgdln.training import DivergenceError, Optimiser, Run, train
 

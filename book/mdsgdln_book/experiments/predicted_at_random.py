@@ -16,7 +16,6 @@ from sklearn.preprocessing import scale as standardise
 
 import mdsgdln as md
 from mdsgdln.prediction.neurons import represent_layer
-from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.people_predicted import mean_difference
 from mdsgdln_book.tables import Table
 
@@ -98,6 +97,7 @@ def drawn_setting(number: int) -> dict:
     data = str(rng.choice(list(DATA)))
     _, losses, scales = DATA[data]
     return {
+        "number": number,
         "data": data,
         "loss": str(rng.choice(losses)),
         "activation": str(rng.choice(list(ACTIVATIONS))),
@@ -108,15 +108,23 @@ def drawn_setting(number: int) -> dict:
     }
 
 
-def predict_and_train(number: int) -> dict:
-    """Predict the run of a setting drawn at random, train three networks, and compare."""
-    drawn = drawn_setting(number)
-    task, width, scale = load_data(drawn["data"]), drawn["width"], drawn["scale"]
+def predict_and_train(
+    number: int,
+    data: str,
+    loss: str,
+    activation: str,
+    rule: str,
+    width: int,
+    scale: float,
+    biases: bool,
+) -> dict:
+    """Predict the run of a setting, train three networks, and compare."""
+    task = load_data(data)
     sizes = len(task.inputs), width, len(task.targets)
-    network = md.Layered(sizes, ACTIVATIONS[drawn["activation"]], drawn["biases"])
-    optimiser = RULES[drawn["rule"]](DATA[drawn["data"]][0])
-    options = {"optimiser": optimiser, "loss": LOSSES[drawn["loss"]]}
-    if drawn["rule"] in BATCHES:
+    network = md.Layered(sizes, ACTIVATIONS[activation], biases)
+    optimiser = RULES[rule](DATA[data][0])
+    options = {"optimiser": optimiser, "loss": LOSSES[loss]}
+    if rule in BATCHES:
         options["batch_size"] = 8 if task.num_samples < 30 else 16
     key, plain_key, *run_keys = jax.random.split(jax.random.key(number), 2 + SEEDS)
 
@@ -130,14 +138,14 @@ def predict_and_train(number: int) -> dict:
         predicted = md.predict(network, scale, task, None, STEPS, **options, key=key)
     scales = network.scales(scale)
     few = min(NEURONS, width)
-    clips = drawn["rule"] == "clipped"  # by the norm of all copies
+    clips = rule == "clipped"  # by the norm of all copies
     how = {"rotates": clips, "reduce_outputs": False, "designed": False}
     plain = represent_layer(network, scales, task, few, plain_key, **how)
 
     def error_of(losses):
         return float(np.mean([md.deviation(losses, run, learned=None) for run in trained]))
 
-    return drawn | {
+    return {
         "error": error_of(np.asarray(predicted.losses)),
         "estimate": float(predicted.error),
         "between_seeds": mean_difference(trained),
@@ -147,5 +155,7 @@ def predict_and_train(number: int) -> dict:
 
 
 TABLES = {
-    "predicted_at_random": Table(predict_and_train, sweeps.grid(number=range(100)), repeated=(1,))
+    "predicted_at_random": Table(
+        predict_and_train, [*map(drawn_setting, range(100))], repeated=(1,)
+    )
 }

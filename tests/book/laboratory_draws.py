@@ -45,6 +45,8 @@ def draw(random: np.random.Generator) -> str:
             blocks = [random.choice([name, own]) for name, own in zip(blocks, drawn, strict=True)]
         elif random.random() < 0.3:
             blocks = [blocks[0], *["empty"] * contexts]
+        if set(blocks) == {"empty"}:  # of which the page says that something is to be drawn first
+            blocks = ["tree", *blocks[1:]]
         held = {"task": random.choice(["trees", "equivalence"])} | held
         held |= {"contexts": contexts, "items": items, "blocks": ".".join(blocks)}
         held["turn"] = int(random.random() < 0.2)

@@ -422,7 +422,7 @@ VERDICTS = {
     ),
     "misfit": ([COARSE], ["#task=trees", LINEAR, DEAD]),
     "fit": (["#task=trees", "#task=two", "#task=apart"], [COARSE, LINEAR, EARLY]),
-    "lead": (["#task=trees"], ["#task=trees&rate=1", COARSE, "#task=apart", "#task=adam", EARLY]),
+    "lead": (["#task=trees"], [COARSE, "#task=apart", "#task=adam", EARLY]),
 }
 
 

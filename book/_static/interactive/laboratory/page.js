@@ -124,7 +124,7 @@ Figures.define("laboratory", (_, ui) => {
   /* A task, and its run if the address has a seed. */
   function visit(next) {
     take(next);
-    if (next.seed) train(next.seed);
+    if (next.seed && !go.disabled) train(next.seed);
   }
   window.addEventListener("hashchange", () => {
     shownGatings = null; // nothing is guessed yet

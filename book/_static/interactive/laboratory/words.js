@@ -106,8 +106,9 @@ Object.assign(Laboratory, (() => {
     const learned = left < LEARNED;
     const after = `After ${last.step + 1} steps ${percent(left)} of the loss is left`;
     const [{ error }] = results;
-    const noise = Math.max(...results.filter((one) => one.error < 1).map((one) => one.noise));
-    const equal = results.filter((one) => one.error <= 1.3 * error + 0.01 + 2 * Math.max(0, noise));
+    const equal = results.filter((one) =>
+      one.error <= 1.3 * error + 0.01 + (one.noise + results[0].noise) / 2);
+    const noise = Math.max(...equal.map((one) => one.noise));
     const [all, alone] = [equal.length === results.length, equal.length === 1];
     const find = (what) => results.find(what) ?? {};
     const mine = find((one) => one.mine);

@@ -11,8 +11,9 @@ import optax
 from jaxtyping import Array, Float, PyTree
 
 from mdsgdln import _checks as checks
+from mdsgdln._batches import Batching
 from mdsgdln._checks import Scalar
-from mdsgdln._descent import Batching, Data, Progress, Rule, train_all, train_in_chunks
+from mdsgdln._descent import Data, Progress, Rule, train_all, train_in_chunks
 from mdsgdln._progress import watched
 from mdsgdln.losses import Loss, check_targets, squared_error
 from mdsgdln.networks import Network
@@ -43,7 +44,7 @@ class Run(NamedTuple):
     """The result of a training run.
 
     Attributes:
-        losses: full-batch loss before each update, shape (num_steps,).
+        losses: before each update, of the samples of its batch, shape (num_steps,).
         weights: the weights after the last update.
         observed: the values of ``observe``, stacked over steps 0, every, 2 every, …
         learning_rate: of full-batch gradient descent on ``squared_error``; None after a run with
@@ -204,7 +205,7 @@ def train(
                 for now in looks:
                     if checks.is_traced(now):  # by an enclosing function
                         break
-                    _check_finite(run_of(now), learning_rate)
+                    _check_finite(now, run_of, learning_rate)
         except KeyboardInterrupt as interrupt:
             interrupt.run = run_of(now)  # type: ignore[attr-defined]
             raise
@@ -234,15 +235,18 @@ def _unlabelled(task: Task) -> Task:
     return jax.tree.unflatten(plain, jax.tree.leaves(task))
 
 
-def _check_finite(run: Run, learning_rate: Scalar | None) -> None:
-    last = all(np.isfinite(weight).all() for weight in jax.tree.leaves(run.weights))
-    finite = np.append(np.isfinite(run.losses), last)
+def _check_finite(
+    now: Progress, run_of: Callable[[Progress], Run], learning_rate: Scalar | None
+) -> None:
+    losses = np.asarray(now.losses)[: int(now.step)]
+    last = all(np.isfinite(weight).all() for weight in jax.tree.leaves(now.weights))
+    finite = np.append(np.isfinite(losses), last)
     if not finite.all():
         step = int(np.argmin(finite))
-        infinite = "loss" if step < len(run.losses) else "weights"
+        infinite = "loss" if step < len(losses) else "weights"
         rate = "the optimiser's step size" if learning_rate is None else repr(learning_rate)
         error = DivergenceError(
             f"learning_rate: the {infinite} became non-finite at step {step}; {rate} is too large"
         )
-        error.run = run._replace(losses=run.losses[:step], diverged_at=step)
+        error.run = run_of(now)._replace(losses=jnp.asarray(losses[:step]), diverged_at=step)
         raise error

@@ -30,7 +30,7 @@ from mdsgdln import (
     theory,
     training,
 )
-from mdsgdln._descent import draw_batches
+from mdsgdln._batches import draw_batches
 from mdsgdln.training import DivergenceError, train
 
 KEY = jax.random.key(0)

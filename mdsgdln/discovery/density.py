@@ -207,4 +207,4 @@ def _is_decided(members: Patterns, gate: np.ndarray) -> bool:
     known = np.maximum((members.on + members.off).sum(axis=0), 1)
     mean = wrong.sum() / known.sum()
     unlikely = binom.sf(wrong - 1, known, mean) < LEVEL / len(gate)
-    return mean < NOISIEST and not (unlikely & (wrong > AMBIGUOUS * known)).any()
+    return bool(mean < NOISIEST and not (unlikely & (wrong > AMBIGUOUS * known)).any())

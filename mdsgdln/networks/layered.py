@@ -79,7 +79,7 @@ class Layered(Network):
         pairs = [checks.scales(layer, ("W", "b")) for layer in layers]
         return [(weight, bias) for weight, bias in pairs]
 
-    def init(self, key: Array, scale: LayerScales) -> list[Layer]:
+    def init(self, key: Array, scale: LayerScales) -> list[Any]:
         """Draw Gaussian weights of standard deviation ``scale``, and biases as their weights.
 
         Args:

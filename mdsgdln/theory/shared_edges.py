@@ -63,7 +63,7 @@ def shared_race(
     task: Task,
     starts: Scalar | Mapping[Edge, Numbers],
     times: Numbers,
-    learning_rate: Scalar = 0.0,
+    learning_rate: Scalar | None = None,
 ) -> Race:
     """Return the strength of every mode on every edge over time, for paths that share edges (NRR).
 
@@ -73,7 +73,7 @@ def shared_race(
         network: paths of any depth, gates one per sample.
         starts: the diagonal of every B_e at time 0: a number, or {edge: number or (modes,)}.
         times: t = learning rate · step, increasing, of at least 0, shape (T,).
-        learning_rate: η of gradient descent. 0 is gradient flow; with η > 0 the reduction is
+        learning_rate: η of gradient descent. None is gradient flow; with η the reduction is
             iterated, as in training from ``decoupled_weights`` (NRR Fig. 4e), and times are
             multiples of η.
 
@@ -81,9 +81,10 @@ def shared_race(
         ValueError: modes that do not decouple.
     """
     times = checks.times(times)
-    checks.positive("learning_rate", learning_rate, or_zero=True)
+    if learning_rate is not None:
+        checks.positive("learning_rate", learning_rate)
     small, weights, reduced = _decoupled(network, task, starts)
-    if learning_rate > 0:
+    if learning_rate is not None:
         steps = np.rint(np.asarray(times) / learning_rate).astype(int)
         multiples = np.allclose(np.asarray(times) / learning_rate, steps, rtol=1e-6, atol=1e-3)
         expected = f"multiples of learning_rate={learning_rate!r}"

@@ -133,7 +133,7 @@ OWN = {  # of those that take others
     "theory.pathway_race": {"starts": {PATH: [0.1]}},
     "theory.applicability": {"scale": [0.1, 0.1]},
     "theory.decoupled_weights": EDGE_RACE,
-    "theory.shared_race": EDGE_RACE | {"learning_rate": 0.0},
+    "theory.shared_race": EDGE_RACE | {"learning_rate": None},
     "theory.expected_initial_strength": {"scale": [0.1, 0.1]},
     "plots.kinds": {"found": discovery.find(ALIKE, resamples=1)},
     "gates.is_realisable": {"pattern": np.ones((3, 2))},

@@ -30,7 +30,7 @@ from mdsgdln.graphs import Edge, Node
 
 SHORTEST, LONGEST = -6.0, 3.0  # gradients, powers of ten
 SAME = 1e-6  # relative difference of two updates that is rounding, in double precision
-FEW = 2  # entries of a layer in its basis; the larger space has one more
+FEW = 2  # entries of a layer in its basis; the larger spaces have three and five
 LARGE, FEW_UPDATES = 130, 5  # rules that factorise large layers do so from 128 entries on
 
 
@@ -114,8 +114,10 @@ def rotates_nodes(
 
 
 def _bases(number: int, size: int) -> list[np.ndarray]:
+    """Return orthonormal maps to larger spaces, of two sizes: rules may look at a matrix's shape."""
     rng = np.random.default_rng(0)
-    return [np.linalg.qr(rng.standard_normal((size + 1, size)))[0] for _ in range(number)]
+    larger = [size + 1 + size * (index % 2) for index in range(number)]
+    return [np.linalg.qr(rng.standard_normal((each, size)))[0] for each in larger]
 
 
 def _layer(neurons: int, inputs: int, bias: bool) -> PyTree:

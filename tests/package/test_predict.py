@@ -64,7 +64,7 @@ def decay_of(mask):
         (optax.lamb(0.01), False, True),
         (optax.novograd(0.01), None, False),
         (optax.adafactor(0.01), False, None),
-        (optax.contrib.muon(0.01), None, False),
+        (optax.contrib.muon(0.01), False, False),
         (optax.contrib.prodigy(), False, True),
         (
             optax.chain(optax.add_decayed_weights(0.1, mask=[True, False]), optax.sgd(1.0)),

@@ -259,7 +259,7 @@ def test_a_network_of_copies_is_followed_exactly(activation, rule, biases):
         for case in ((wide, copies, task), (small, weights, reduced))
     )
     assert not np.allclose(losses[-1], losses[0], rtol=0.05)
-    close(predicted, losses, rtol=1e-10, atol=1e-12)
+    close(predicted, losses, rtol=1e-8)  # rounding grows where the loss does not fall steadily
 
 
 def bases_of(task, reduced):

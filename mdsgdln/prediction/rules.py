@@ -114,7 +114,7 @@ def rotates_nodes(
 
 
 def _bases(number: int, size: int) -> list[np.ndarray]:
-    """Return orthonormal maps to larger spaces, of two sizes: rules may look at a matrix's shape."""
+    """Return orthonormal maps to larger spaces of two sizes, as rules may look at shapes."""
     rng = np.random.default_rng(0)
     larger = [size + 1 + size * (index % 2) for index in range(number)]
     return [np.linalg.qr(rng.standard_normal((each, size)))[0] for each in larger]

@@ -46,9 +46,10 @@ def predict(
 
     The error is estimated from a second stand-in, with another key and other batches: half as many
     random neurons in place of N, or one draw of the weights of a gated or linear network in place
-    of their mean. ``error`` is Δ, the deviation between the two curves. Curves of N random neurons
-    scatter as N^{-1/2}: from this and Δ follows ``seed_difference``. What the choice of batches
-    adds to Δ is taken to be the mean difference of successive losses.
+    of their mean. ``error`` is Δ, the deviation between the two curves; of a gated or linear
+    network at least the error that one draw in twenty exceeds (``scatter``). Curves of N random
+    neurons scatter as N^{-1/2}: from this and Δ follows ``seed_difference``. What the choice of
+    batches adds to Δ is taken to be the mean difference of successive losses.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.
@@ -113,6 +114,8 @@ def predict(
     noise = 0.0 if batch_size is None else _roughness(predicted.losses)
     noise = (jnp if checks.is_traced(error) else np).minimum(noise, error)
     seeds = (noise**2 + choice.seeds**2 * (error**2 - noise**2)) ** 0.5
+    if choice.expected:
+        error = max(error, choice.expected)
     predicted = predicted._replace(error=error, seed_difference=seeds)
     if held_out is not None:
         far = _difference(other.held_out, predicted.held_out)

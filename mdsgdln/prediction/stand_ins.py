@@ -21,6 +21,7 @@ from mdsgdln.prediction.reduction import (
     reduce_exactly,
 )
 from mdsgdln.prediction.rules import keeps_copies, rotates_layers, rotates_nodes
+from mdsgdln.prediction.scatter import draw_error, gaussian_pathways
 from mdsgdln.tasks import Task
 
 StandIn: TypeAlias = tuple[Network, PyTree, Task]
@@ -36,11 +37,13 @@ class Choice(NamedTuple):
         make: makes the stand-in, or with True a second one, for comparison.
         seeds: difference of two seeds of the network over that of the two stand-ins, if curves of
             N random neurons scatter as N^{-1/2}; 0 if the stand-in is exact, and there is one only.
+        expected: error that one draw in twenty exceeds, where it is known in closed form.
         is_itself: whether the stand-in is the network itself.
     """
 
     make: Callable[[bool], StandIn]
     seeds: float
+    expected: float = 0.0
     is_itself: bool = False
 
 
@@ -172,10 +175,13 @@ def _reduction(
     def by_edge(weights: Any) -> Any:
         return weights if isinstance(weights, Mapping) else dict(zip(edges, weights, strict=True))
 
+    expected = 0.0
     if not given:
         check_two_layer(gated)
         gated.check(None, task)
         scales = checks.scales(scale, edges, or_zero=False)
+        if not checks.is_traced(gated, scales, task):
+            expected = draw_error(gaussian_pathways(gated, task, scales))
 
     def make(second: bool) -> StandIn:
         if given:
@@ -190,7 +196,7 @@ def _reduction(
         sizes = tuple(size for _, size in small.graph.sizes)  # of layers, in their order
         return LinearNetwork(sizes), [jnp.asarray(fewer[edge]) for edge in edges], data
 
-    return Choice(make, 0.0 if given else 2**0.5)  # a draw and the mean; two draws
+    return Choice(make, 0.0 if given else 2**0.5, expected)  # a draw and the mean; two draws
 
 
 def _one_layer(

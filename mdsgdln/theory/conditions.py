@@ -1,25 +1,16 @@
-"""The assumptions of the theory, how far a task and a network violate them, and the consequences.
-
-A prediction from σ alone has two errors. The mean square of the outputs at time 0 is
-N_out H σ₁²σ₂² ⟨g²‖x‖²⟩ for each pathway. Mode α, which is learned after α − 1 others, has
-H_α = H − α + 1 free hidden directions, in which ‖c‖² is (σ₁² + σ₂²)/4 times a χ² number of H_α
-degrees of freedom, and d ln a₀ shifts its learning by d ln a₀ / ((1 + d a₀/s) 2s). Modes have the
-weight s²/(2d).
-"""
+"""The assumptions of the theory, how far a task and a network violate them, and what follows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
-from scipy.special import polygamma, psi
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.gates import are_realisable
 from mdsgdln.networks import GatedNetwork, LinearNetwork
 from mdsgdln.prediction.reduction import check_two_layer
-from mdsgdln.statistics import Modes, effective_dataset, modes
+from mdsgdln.prediction.scatter import GaussianPathway, draw_error, gaussian_pathways
 from mdsgdln.tasks import Task
 
 RICH_BELOW = 0.1  # initial over final strength of a rich mode
@@ -83,34 +74,13 @@ def applicability(
     gated.check(None, task)
     check_two_layer(gated)
     scales = checks.scales(scale, gated.graph.edges, or_zero=False)
-    pathways = _pathways(gated, task, scales)
+    pathways = gaussian_pathways(gated, task, scales)
     return Applicability(
         (*_rows_of_prediction(pathways, task), *_rows_of_closed_forms(pathways, task))
     )
 
 
-class _Pathway(NamedTuple):
-    modes: Modes
-    num_hidden: int
-    strength: float  # a₀
-    power: float  # expected Σ ŷ² at time 0
-    gate: Float[np.ndarray, " P"]
-
-
-def _pathways(network: GatedNetwork, task: Task, scales: Sequence[Scalar]) -> list[_Pathway]:
-    graph, found = network.graph, []
-    by_edge = dict(zip(graph.edges, scales, strict=True))
-    for path in graph.paths:
-        data = effective_dataset(network, task, path)
-        _, hidden, outputs = (graph.neurons[node] for node in path)
-        first, second = (float(by_edge[edge]) ** 2 for edge in graph.path_edges(path))
-        power = outputs * hidden * (first * second) * float(np.sum(np.asarray(data.inputs) ** 2))
-        gate = np.asarray(network.path_gate(path, task.num_samples))
-        found.append(_Pathway(modes(data), hidden, hidden * (first + second) / 4, power, gate))
-    return found
-
-
-def _rows_of_prediction(pathways: list[_Pathway], task: Task) -> Iterator[Condition]:
+def _rows_of_prediction(pathways: list[GaussianPathway], task: Task) -> Iterator[Condition]:
     added = sum(path.power for path in pathways)
     yield Condition(
         "outputs at time 0, their share of the loss",
@@ -121,7 +91,7 @@ def _rows_of_prediction(pathways: list[_Pathway], task: Task) -> Iterator[Condit
     )
     yield Condition(
         "error of the loss curve that one draw may have",
-        _draw_error(pathways),
+        draw_error(pathways),
         "≤",
         0.05,
         "the time at which a mode is learned depends on the seed: use the initial weights in place "
@@ -129,7 +99,7 @@ def _rows_of_prediction(pathways: list[_Pathway], task: Task) -> Iterator[Condit
     )
 
 
-def _rows_of_closed_forms(pathways: list[_Pathway], task: Task) -> Iterator[Condition]:
+def _rows_of_closed_forms(pathways: list[GaussianPathway], task: Task) -> Iterator[Condition]:
     yield Condition(
         "neurons to spare, beyond one a mode",
         min(path.num_hidden - len(path.modes.singular_values) for path in pathways),
@@ -163,26 +133,7 @@ def _rows_of_closed_forms(pathways: list[_Pathway], task: Task) -> Iterator[Cond
     )
 
 
-def _draw_error(pathways: list[_Pathway]) -> float:
-    """Return the mean relative error of the loss curve over draws, plus twice its scatter."""
-    mean, variance, area = 0.0, 0.0, 0.0
-    for path in pathways:
-        learned = slice(path.num_hidden)  # no more modes than neurons
-        s, d = path.modes.singular_values[learned], path.modes.input_variances[learned]
-        free = path.num_hidden - np.arange(len(s))
-        bias = psi(free / 2) + np.log(2 / path.num_hidden)
-        scatter = polygamma(1, free / 2)
-        ratio = s / (d * path.strength)
-        weight = s**2 / (2 * d) / (2 * s)
-        shift = weight * ratio / (1 + ratio)
-        # of a Gaussian number, mean and variance of the absolute value
-        mean += np.sum(shift * (np.abs(bias) + np.sqrt(2 / np.pi * scatter)))
-        variance += np.sum(shift**2 * (1 - 2 / np.pi) * scatter)
-        area += np.sum(weight * np.log1p(ratio))
-    return float((mean + 2 * np.sqrt(variance)) / area) if area else 0.0
-
-
-def _rich_share(pathways: list[_Pathway]) -> float:
+def _rich_share(pathways: list[GaussianPathway]) -> float:
     rich, whole = 0.0, 0.0
     for path in pathways:
         s, d = path.modes.singular_values, path.modes.input_variances

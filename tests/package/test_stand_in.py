@@ -354,6 +354,9 @@ def test_weights_of_a_layer_stand_for_themselves():
     linear = networks.LinearNetwork((3, 40, 1))
     losses, predicted = both_losses(linear, weights, task, None, optimiser=optax.adam(0.01))
     equal(predicted, losses)
+    biased = networks.LinearNetwork((3, 40, 1), biases=True)
+    losses, predicted = both_losses(biased, biased.init(KEY, 0.1), task)
+    equal(predicted, losses)
 
 
 def test_a_linear_network_keeps_its_layers_and_a_mask_of_them():

@@ -207,7 +207,7 @@ def count(claims: dict[str, Claim], values: Values) -> tuple[pd.DataFrame, str]:
     standing = [claim for claim in claims.values() if claim.stands]
     quoted = [c.source[:3] for c in standing if c.about == "paper" and c.quote]
     with_rival = [v for c in standing if (v := values[c.id]) and c.rival]
-    return counts.rename_axis("verdict").reset_index(), (
+    return counts.rename_axis("verdict").reset_index().rename_axis(columns=None), (
         f"Of the claims about the papers that stand, {quoted.count('MHS')} quote MHS, "
         f"{quoted.count('NRR')} the slides of NRR, and {sum(c.paraphrase for c in standing)} "
         "paraphrase figures of those. The value was known when the bound was written: "

@@ -173,7 +173,7 @@ def train(
         batching = Batching(key, batch_size, task.num_samples, int(first))  # type: ignore[arg-type]
     recorded = observe is not None or held_out is not None
     rule = Rule(optimiser, loss, observe, every if recorded else num_steps, num_steps)
-    data = Data(network, _unlabelled(task), held_out and _unlabelled(held_out), learning_rate)
+    data = Data(network, task.unlabelled(), held_out and held_out.unlabelled(), learning_rate)
     memory = None if state is None else state.optimiser
     plain = optimiser is optax.sgd and batch_size in (None, task.num_samples)
     clock = learning_rate if plain and loss is squared_error else None
@@ -225,14 +225,6 @@ def _check_optimiser(optimiser: Any, learning_rate: Any) -> None:
     checks.require(instance == (learning_rate is None), "learning_rate", number, learning_rate)
     if learning_rate is not None:
         checks.positive("learning_rate", learning_rate)
-
-
-def _unlabelled(task: Task) -> Task:
-    """Return the task without labels: they are static, and others would compile again."""
-    if task.labels is None:
-        return task
-    plain = jax.tree.structure(Task(np.ones((1, 1)), np.ones((1, 1))))
-    return jax.tree.unflatten(plain, jax.tree.leaves(task))
 
 
 def _check_finite(

@@ -139,9 +139,9 @@ def _proposed(patterns: Patterns, sizes: list[int]) -> np.ndarray:
 
 
 def _refined(patterns: Patterns, gates: np.ndarray, size: int) -> Modes:
-    start = np.full((len(gates), 2), 0.05), np.full(len(gates), 0.8 / max(len(gates), 1))
-    found = _fitted(patterns, np.full(len(patterns.on), -1), size)._replace(gates=gates)
-    found = found._replace(flips=start[0], shares=start[1])
+    none = np.full(len(patterns.on), -1)
+    flips, shares = np.full((len(gates), 2), 0.05), np.full(len(gates), 0.8 / max(len(gates), 1))
+    found = _fitted(patterns, none, size)._replace(gates=gates, flips=flips, shares=shares)
     for _ in range(STEPS):
         found = _fitted(patterns, found.kind(patterns), size)
     return found

@@ -65,6 +65,17 @@ class Repeated(Layered):
         return outputs + jax.lax.stop_gradient((self.copies - 1) * once)
 
 
+def shrink_task(task: Task, reduce_outputs: bool) -> Task:
+    """Return the inputs, and perhaps the targets, in a basis of their span.
+
+    Weights on inputs that do not occur do not change.
+    """
+    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
+    inputs = span(task.inputs).T @ inputs
+    targets = span(task.targets).T @ targets if reduce_outputs else targets
+    return Task.from_samples(inputs.T, targets.T)
+
+
 def represent_layer(
     network: Layered,
     scales: Sequence[tuple[Scalar, Scalar]],
@@ -73,48 +84,43 @@ def represent_layer(
     key: Array,
     *,
     rotates: bool,
-    reduce_outputs: bool,
     designed: bool = True,
-) -> tuple[Layered, list, Task]:
-    """Return the network, weights and task of a few neurons that represent one hidden layer.
+) -> tuple[Layered, list]:
+    """Return the network and weights of a few neurons that represent one hidden layer.
 
     Args:
         network: the wide network.
         scales: (σ_W, σ_b) of both layers.
-        task: inputs and targets.
+        task: the stand-in's, which gives the numbers of inputs and outputs.
         number: N, of neurons; a multiple of four for designed ones.
         key: JAX random key of their weights.
         rotates: whether the learning rule commutes with rotations; else it keeps copies.
-        reduce_outputs: whether targets may be written in a basis of their span.
         designed: neurons (±w, ±v) with isotropic moments, or independent ones.
     """
-    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
+    num_inputs, num_outputs = len(task.inputs), len(task.targets)
     bias, final_bias = network.biases
-    if rotates:  # weights on inputs that do not occur do not change
-        inputs = span(task.inputs).T @ inputs
-        targets = span(task.targets).T @ targets if reduce_outputs else targets
     signs = SIGNS if designed else SIGNS[:1]
-    shapes = [(number // len(signs), len(inputs) + bias), (number // len(signs), len(targets))]
+    shapes = [(number // len(signs), num_inputs + bias), (number // len(signs), num_outputs)]
     w, v = (np.asarray(part, float) for part in draw_gaussian(key, shapes, [1.0, 1.0]))
     if rotates and designed:
         w, v = (np.sqrt(max(part.shape)) * polar(part)[0] for part in (w, v))
     copies = network.sizes[1] / number
     size = np.sqrt(copies) if rotates else 1.0
     (first, first_bias), (second, _) = ([float(sigma) for sigma in pair] for pair in scales)
-    w = size * w * np.array([first] * len(inputs) + [first_bias] * bias)
+    w = size * w * np.array([first] * num_inputs + [first_bias] * bias)
     w = np.concatenate([sign * w for sign, _ in signs])
     v = size * second * np.concatenate([sign * v for _, sign in signs]).T
     weights = [
         (jnp.asarray(w[:, :-1]), jnp.asarray(w[:, -1])) if bias else jnp.asarray(w),
-        (jnp.asarray(v), jnp.zeros(len(targets))) if final_bias else jnp.asarray(v),
+        (jnp.asarray(v), jnp.zeros(num_outputs)) if final_bias else jnp.asarray(v),
     ]
-    sizes = len(inputs), number, len(targets)
+    sizes = num_inputs, number, num_outputs
     small: Layered
     if rotates:
         small = Layered(sizes, Enlarged(network.activation, copies), network.biases)
     else:
         small = Repeated(sizes, network.activation, network.biases, copies=copies)
-    return small, weights, Task.from_samples(inputs.T, targets.T)
+    return small, weights
 
 
 def narrow_layers(

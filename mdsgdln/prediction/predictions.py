@@ -13,7 +13,7 @@ from jaxtyping import Array
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
-from mdsgdln.losses import Loss, squared_error
+from mdsgdln.losses import Loss, deviation, squared_error
 from mdsgdln.networks import GatedNetwork, Layered
 from mdsgdln.prediction.stand_ins import LAST, choose_stand_in
 from mdsgdln.tasks import Task
@@ -106,20 +106,24 @@ def predict(
         predicted = predicted._replace(weights=None, state=None)
     if not choice.seeds:
         return predicted._replace(error=0.0, seed_difference=0.0, held_out_error=0.0)
+    far: Any = None if held_out is None else np.inf
     try:
         other = run(True)
     except DivergenceError:
-        other = jax.tree.map(lambda losses: jnp.full_like(losses, jnp.inf), predicted)
-    error = _difference(other.losses, predicted.losses)
-    noise = 0.0 if batch_size is None else _roughness(predicted.losses)
-    noise = (jnp if checks.is_traced(error) else np).minimum(noise, error)
+        error: Any = np.inf
+    else:
+        error = deviation(other.losses, predicted.losses, learned=None)
+        if held_out is not None:
+            far = deviation(other.held_out, predicted.held_out, learned=None)  # type: ignore[arg-type]
+    library = jnp if checks.is_traced(error) else np  # NumPy compiles nothing
+    noise = 0.0
+    if batch_size is not None:  # the mean difference of successive losses over the mean loss
+        rough = library.abs(library.diff(predicted.losses)).sum()
+        noise = library.minimum(rough / library.sum(predicted.losses), error)
     seeds = (noise**2 + choice.seeds**2 * (error**2 - noise**2)) ** 0.5
     if choice.expected:
         error = max(error, choice.expected)
-    predicted = predicted._replace(error=error, seed_difference=seeds)
-    if held_out is not None:
-        far = _difference(other.held_out, predicted.held_out)
-        predicted = predicted._replace(held_out_error=far)
+    predicted = predicted._replace(error=error, seed_difference=seeds, held_out_error=far)
     if not checks.is_traced(error) and not error <= LARGE:
         warnings.warn(
             f"predict: the curve may be {error:.0%} off, as {num_neurons} neurons and half as many "
@@ -127,18 +131,6 @@ def predict(
             stacklevel=2,
         )
     return predicted
-
-
-def _difference(losses: Any, reference: Any) -> Any:
-    apart = jnp.sum(jnp.abs(losses - reference))
-    difference = jnp.where(apart > 0, apart / jnp.sum(reference), 0.0)
-    return difference if checks.is_traced(difference) else float(difference)
-
-
-def _roughness(losses: Array) -> Any:
-    """Return the mean difference of successive losses over the mean loss: what batches add."""
-    rough = jnp.sum(jnp.abs(jnp.diff(losses))) / jnp.sum(losses)
-    return rough if checks.is_traced(rough) else float(rough)
 
 
 def _joined(task: Task, held_out: Any) -> Task:

@@ -18,7 +18,8 @@ rules treat these in another way.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -40,21 +41,18 @@ def rotates_layers(
 ) -> bool:
     """Return whether updates of a chain of layers commute with rotations of every layer."""
 
-    def lift(layers: PyTree, bases: Sequence[np.ndarray]) -> list:
-        pairs = zip(layers, bases[1:], bases[:-1], strict=True)
+    def rotated(size: int, layers: PyTree) -> list:
+        bases = _bases(len(biases) + 1, size)
+
+        def into(target: np.ndarray, source: np.ndarray, part: Any) -> Any:
+            return target @ part @ source.T if part.ndim == 2 else target @ part
+
         return [
-            (into @ layer[0] @ source.T, into @ layer[1])
-            if isinstance(layer, tuple)
-            else into @ layer @ source.T
-            for layer, into, source in pairs
+            jax.tree.map(partial(into, target, source), layer)
+            for layer, target, source in zip(layers, bases[1:], bases[:-1], strict=True)
         ]
 
-    def commutes(size: int, updates: int) -> bool:
-        bases = _bases(len(biases) + 1, size)
-        layers = [_layer(size, size, bias) for bias in biases]
-        return _commutes(optimiser, layers, lambda tree: lift(tree, bases), updates)
-
-    return commutes(FEW, num_updates) and commutes(LARGE, FEW_UPDATES)
+    return _layers_commute(optimiser, biases, rotated, num_updates)
 
 
 @lru_cache(maxsize=64)
@@ -63,18 +61,28 @@ def keeps_copies(
 ) -> bool:
     """Return whether updates of one hidden layer commute with copies of its neurons."""
 
-    def lift(layers: PyTree) -> list:
+    def copied(size: int, layers: PyTree) -> list:
         first, second = layers
-        copied = jax.tree.map(lambda part: jnp.concatenate([part, part]), first)
-        if isinstance(second, tuple):
-            return [copied, (jnp.tile(second[0], 2), second[1])]
-        return [copied, jnp.tile(second, 2)]
+        return [
+            jax.tree.map(lambda part: jnp.concatenate([part, part]), first),
+            jax.tree.map(lambda part: jnp.tile(part, 2) if part.ndim == 2 else part, second),
+        ]
 
-    def commutes(size: int, updates: int) -> bool:
+    return _layers_commute(optimiser, biases, copied, num_updates)
+
+
+def _layers_commute(
+    optimiser: optax.GradientTransformation,
+    biases: Sequence[bool],
+    lift: Callable[[int, PyTree], PyTree],
+    num_updates: int,
+) -> bool:
+    """Return whether updates commute, of small layers for long and of large ones a few times."""
+    for size, updates in ((FEW, num_updates), (LARGE, FEW_UPDATES)):
         layers = [_layer(size, size, bias) for bias in biases]
-        return _commutes(optimiser, layers, lift, updates)
-
-    return commutes(FEW, num_updates) and commutes(LARGE, FEW_UPDATES)
+        if not _commutes(optimiser, layers, partial(lift, size), updates):
+            return False
+    return True
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,13 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.losses import Loss, check_targets, cross_entropy, logistic, squared_error
 from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network, ReLUNetwork
-from mdsgdln.prediction.neurons import is_homogeneous, narrow_layers, represent_layer
+from mdsgdln.prediction.neurons import (
+    SIGNS,
+    is_homogeneous,
+    narrow_layers,
+    represent_layer,
+    shrink_task,
+)
 from mdsgdln.prediction.reduction import (
     check_two_layer,
     expected_weights,
@@ -211,24 +217,26 @@ def _one_layer(
 ) -> Choice:
     """Return a few neurons, designed if the rule rotates, and half as many random ones."""
     width = network.sizes[1]
-    least = 4  # signs of w and v
+    least = len(SIGNS)
     name, value = ("network", width) if width < least else ("num_neurons", num_neurons)
     number = min(num_neurons, width) // least * least
     checks.require(number, name, f"at least {least} neurons", value)
     numbers = number, number // 2
+    with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
+        data = shrink_task(task, reduce_outputs) if rotates else task
 
     def make(second: bool) -> StandIn:
-        with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
-            return represent_layer(
+        with jax.ensure_compile_time_eval():
+            small, weights = represent_layer(
                 network,
                 scales,
-                task,
+                data,
                 numbers[int(second)],
                 _keys(key)[int(second)],
                 designed=rotates and not second,
                 rotates=rotates,
-                reduce_outputs=reduce_outputs,
             )
+        return small, weights, data
 
     scatter = 1 / numbers[1] + (0 if rotates else 1 / number)  # of designed neurons hardly any
     return Choice(make, (2 / width / scatter) ** 0.5)

@@ -78,6 +78,10 @@ class Task:
         """P, the number of samples."""
         return self.inputs.shape[1]
 
+    def unlabelled(self) -> "Task":
+        """Return the task without labels, which are static: tasks share compiled programs."""
+        return _unchecked(self.inputs, self.targets, None)
+
     def take(self, columns: Numbers | slice) -> "Task":
         """Return the task of the samples ``columns`` alone: indices, a slice or a Boolean mask.
 

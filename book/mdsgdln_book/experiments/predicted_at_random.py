@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from sklearn.preprocessing import scale as standardise
 
 import mdsgdln as md
-from mdsgdln.prediction.neurons import represent_layer
+from mdsgdln.prediction.neurons import represent_layer, shrink_task
 from mdsgdln_book.experiments.people_predicted import mean_difference
 from mdsgdln_book.tables import Table
 
@@ -139,8 +139,9 @@ def predict_and_train(
     scales = network.scales(scale)
     few = min(NEURONS, width)
     clips = rule == "clipped"  # by the norm of all copies
-    how = {"rotates": clips, "reduce_outputs": False, "designed": False}
-    plain = represent_layer(network, scales, task, few, plain_key, **how)
+    data = shrink_task(task, reduce_outputs=False) if clips else task
+    how = {"rotates": clips, "designed": False}
+    plain = *represent_layer(network, scales, data, few, plain_key, **how), data
 
     def error_of(losses):
         return float(np.mean([md.deviation(losses, run, learned=None) for run in trained]))

@@ -113,7 +113,7 @@ def figures(page: BeautifulSoup, sizes: dict[str, list[str]]) -> None:
     """
     for image in page.select("div.cell_output img[src$='.svg']"):
         width, height = sizes[image["src"].rsplit("/")[-1]]
-        image.attrs |= {"width": width, "height": height, "style": f"--drawn-width: {width}px"}
+        image.attrs |= {"width": width, "height": height}
     for image in page.select("article img")[1:]:
         image["loading"] = "lazy"
 

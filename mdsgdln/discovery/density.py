@@ -17,20 +17,20 @@ LEVEL = 0.01  # of single tests
 APART = 3  # conditions between kinds, at least: a continuum changes in one or two at a time
 
 
-class Patterns(NamedTuple):
+class States(NamedTuple):
     """Where neurons are on and off, shapes (neurons, P); neither where not recorded."""
 
     on: Float[np.ndarray, "neurons P"]
     off: Float[np.ndarray, "neurons P"]
 
     @classmethod
-    def of(cls, activity: np.ndarray) -> "Patterns":
+    def of(cls, activity: np.ndarray) -> "States":
         """Return the patterns of activity, on above zero, unknown where NaN."""
         return cls((activity > 0).astype(float), (activity <= 0).astype(float))
 
-    def take(self, neurons: np.ndarray) -> "Patterns":
+    def take(self, neurons: np.ndarray) -> "States":
         """Return the patterns of some neurons."""
-        return Patterns(self.on[neurons], self.off[neurons])
+        return States(self.on[neurons], self.off[neurons])
 
     def gate(self) -> Float[np.ndarray, " P"]:
         """Return the majority in each condition."""
@@ -42,7 +42,7 @@ class Patterns(NamedTuple):
         return (self.on @ (1 - gates).T + self.off @ gates.T) / np.maximum(known, 1)
 
 
-class Modes(NamedTuple):
+class Mixture(NamedTuple):
     """Kinds as a Bernoulli mixture, beside a background of neurons without a kind.
 
     Attributes:
@@ -57,7 +57,7 @@ class Modes(NamedTuple):
     shares: Float[np.ndarray, " K"]
     background: Float[np.ndarray, " P"]
 
-    def kind(self, patterns: Patterns) -> Int[np.ndarray, " neurons"]:
+    def kind(self, patterns: States) -> Int[np.ndarray, " neurons"]:
         """Return the likeliest kind of each neuron; −1 if the background is likelier."""
         (on, off), gates, flips = patterns, self.gates, self.flips
         on_rates = np.where(gates > 0, 1 - flips[:, 1:], flips[:, :1])  # (K, P)
@@ -66,14 +66,14 @@ class Modes(NamedTuple):
         likelihood = on @ np.log(rates).T + off @ np.log(1 - rates).T + np.log(shares)
         return likelihood.argmax(axis=1) - 1
 
-    def only(self, chosen: np.ndarray) -> "Modes":
+    def only(self, chosen: np.ndarray) -> "Mixture":
         """Return some of the kinds."""
         return self._replace(
             gates=self.gates[chosen], flips=self.flips[chosen], shares=self.shares[chosen]
         )
 
 
-def mixture(patterns: Patterns, share: float) -> Modes:
+def mixture(patterns: States, share: float) -> Mixture:
     """Return a mixture of kinds, each with a share of all neurons or more, and neurons of no kind.
 
     Leaves of its tree, with Hamming distances and three minimal sizes, propose gates; from there
@@ -83,14 +83,17 @@ def mixture(patterns: Patterns, share: float) -> Modes:
     return _refined(patterns, _proposed(patterns, [size, 2 * size, 4 * size]), size)
 
 
-def modes(patterns: Patterns, share: float) -> Modes:
+def density_modes(patterns: States, share: float) -> Mixture:
     """Return the modes of density: the mixture, in which kinds without a gap between are one."""
     size, found = _smallest(patterns, share), mixture(patterns, share)
     kind, number = found.kind(patterns), len(found.gates)
     while number > 1:
         touch = np.zeros((number, number), bool)
-        for pair in combinations(range(number), 2):
-            touch[pair] = _touch(patterns, found.gates, kind, *pair)
+        none = patterns.take(kind < 0)
+        others = none, _shuffled(none)
+        for one, other in combinations(range(number), 2):
+            own = patterns.take((kind == one) | (kind == other))
+            touch[one, other] = _touch(found.gates[one], found.gates[other], own, *others)
         parts, part = connected_components(touch, directed=False)
         if parts == number:
             break
@@ -100,7 +103,7 @@ def modes(patterns: Patterns, share: float) -> Modes:
     return found
 
 
-def decided(patterns: Patterns, found: Modes) -> Bool[np.ndarray, " K"]:
+def decided(patterns: States, found: Mixture) -> Bool[np.ndarray, " K"]:
     """Return whether the neurons of each kind agree on every condition of its gate.
 
     They may flip, as often in one condition as in another. Those of a stretch of a continuum do
@@ -112,11 +115,11 @@ def decided(patterns: Patterns, found: Modes) -> Bool[np.ndarray, " K"]:
     return np.array([_is_decided(*pair) for pair in pairs], bool)
 
 
-def _smallest(patterns: Patterns, share: float) -> int:
+def _smallest(patterns: States, share: float) -> int:
     return max(SMALLEST, round(share * len(patterns.on)))
 
 
-def _proposed(patterns: Patterns, sizes: list[int]) -> np.ndarray:
+def _proposed(patterns: States, sizes: list[int]) -> np.ndarray:
     """Return the majorities of leaf clusters of several minimal sizes."""
     from sklearn.cluster import HDBSCAN  # half a second, and most programs cluster nothing
 
@@ -138,7 +141,7 @@ def _proposed(patterns: Patterns, sizes: list[int]) -> np.ndarray:
     return np.unique(np.concatenate(gates), axis=0)
 
 
-def _refined(patterns: Patterns, gates: np.ndarray, size: int) -> Modes:
+def _refined(patterns: States, gates: np.ndarray, size: int) -> Mixture:
     none = np.full(len(patterns.on), -1)
     flips, shares = np.full((len(gates), 2), 0.05), np.full(len(gates), 0.8 / max(len(gates), 1))
     found = _fitted(patterns, none, size)._replace(gates=gates, flips=flips, shares=shares)
@@ -147,7 +150,7 @@ def _refined(patterns: Patterns, gates: np.ndarray, size: int) -> Modes:
     return found
 
 
-def _fitted(patterns: Patterns, kind: np.ndarray, size: int) -> Modes:
+def _fitted(patterns: States, kind: np.ndarray, size: int) -> Mixture:
     """Return the mixture of given kinds; without the small ones, each gate once."""
     num_neurons, num_conditions = patterns.on.shape
     rows: dict[tuple, tuple] = {}
@@ -167,42 +170,47 @@ def _fitted(patterns: Patterns, kind: np.ndarray, size: int) -> Modes:
     rate = np.clip(patterns.on.sum(axis=0) / known, 0.5 / num_neurons, 1 - 0.5 / num_neurons)
     flips, shares = zip(*rows.values(), strict=True) if rows else ((), ())
     gates = np.array([*rows]).reshape(-1, num_conditions)
-    return Modes(gates, np.reshape(flips, (-1, 2)), np.array(shares, float), rate)
+    return Mixture(gates, np.reshape(flips, (-1, 2)), np.array(shares, float), rate)
 
 
-def _touch(patterns: Patterns, gates: np.ndarray, kind: np.ndarray, one: int, other: int) -> bool:
+def _shuffled(patterns: States) -> States:
+    """Return patterns in which each condition is shuffled over the neurons."""
+    state = np.random.default_rng(0).permuted(patterns.on - patterns.off, axis=0)
+    return States((state > 0).astype(float), (state < 0).astype(float))
+
+
+def _touch(
+    gate: np.ndarray, other: np.ndarray, own: States, none: States, shuffled: States
+) -> bool:
     """Return whether neurons lie between two kinds, no fewer than along a continuum.
 
-    Counted are the neurons that fit both gates where these agree. Where they differ, a kind's
-    neurons have one gate or the other; evenly spread ones would lie halfway as often as anywhere.
-    As many are taken off as there are if neurons of no kind are shuffled in every condition.
+    Counted are the neurons that fit both gates where these agree, the kinds' own and those of none.
+    Where they differ, a kind's neurons have one gate or the other; evenly spread ones would lie
+    halfway as often as anywhere. As many are taken off as there are among shuffled ones.
     """
-    gap = gates[one] != gates[other]
+    gap = gate != other
     width, agreeing = int(gap.sum()), int((~gap).sum())
     if width < APART:
         return True
-    own, none = patterns.take((kind == one) | (kind == other)), patterns.take(kind < 0)
-    state = np.random.default_rng(0).permuted(none.on - none.off, axis=0)
-    shuffled = Patterns((state > 0).astype(float), (state < 0).astype(float))
-    usual = (np.median(_wrong(own, gates[one])[:, ~gap].sum(axis=1)) + 0.5) / (agreeing + 1)
+    usual = (np.median(_wrong(own, gate)[:, ~gap].sum(axis=1)) + 0.5) / (agreeing + 1)
     most = binom.ppf(1 - LEVEL, agreeing, usual)
     steps = np.arange(width + 1)
     halfway = (steps > width / 4) & (steps < 3 * width / 4)
     counts = []
     for some in (own, none, shuffled):
-        wrong = _wrong(some, gates[one])
+        wrong = _wrong(some, gate)
         near = wrong[:, ~gap].sum(axis=1) <= most
         counts.append(np.bincount(wrong[near][:, gap].sum(axis=1), minlength=width + 1))
     beside = np.maximum(counts[1] - counts[2], 0) + counts[0]
     return bool(binom.cdf(beside[halfway].sum(), beside.sum(), halfway.mean()) > LEVEL)
 
 
-def _wrong(patterns: Patterns, gate: np.ndarray) -> np.ndarray:
+def _wrong(patterns: States, gate: np.ndarray) -> np.ndarray:
     """Return whether each neuron differs from a gate in each condition."""
     return np.where(gate > 0, patterns.off, patterns.on).astype(int)
 
 
-def _is_decided(members: Patterns, gate: np.ndarray) -> bool:
+def _is_decided(members: States, gate: np.ndarray) -> bool:
     wrong = _wrong(members, gate).sum(axis=0)
     known = np.maximum((members.on + members.off).sum(axis=0), 1)
     mean = wrong.sum() / known.sum()

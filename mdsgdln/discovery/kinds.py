@@ -10,7 +10,8 @@ from scipy.stats import binom
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
-from mdsgdln.discovery.density import Modes, Patterns, decided, mixture, modes
+from mdsgdln.discovery.density import Mixture, States, decided, density_modes, mixture
+from mdsgdln.discovery.evidence import continuum, silhouette, sizes, verdict
 from mdsgdln.discovery.gates import checked_activity, checked_weights
 from mdsgdln.discovery.null import RANKS, surrogates
 from mdsgdln.discovery.recordings import Recording, entries, listed
@@ -19,11 +20,8 @@ SURROGATES = 4  # of every rank
 SHARES = 0.02, 0.05, 0.1  # of all neurons, that a kind has at least: the first that gives kinds
 MOST_NEURONS = 1000  # that are clustered
 FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
-MARGIN = 0.05  # of the silhouette above all surrogates, with more kinds than groups and one
-UNDECIDED = 0.3  # share of the neurons in kinds whose gates are not decided
 DISSOLVED = 0.5  # stability of what is no kind
 FITS = 0.99  # of a neuron's members whose misfit trial noise explains
-MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
 
 
@@ -114,7 +112,7 @@ def find(
     """Find the kinds of recorded neurons, where there are any, and the neurons that have none.
 
     A kind is a *mode of density*: a pattern of on and off that many neurons share, up to noise,
-    with an empty gap to the next (``density.modes``). Modes are kinds if they
+    with an empty gap to the next (``density_modes``). Modes are kinds if they
 
     1. are *decided*: neurons of a stretch of a continuum disagree on the conditions at its ends;
     2. are farther apart, by the silhouette, than in *surrogates*: twenty populations of thresholded
@@ -150,11 +148,11 @@ def find(
         weight = checked_weights(activity, weights)
     else:
         activity, weight = checked_activity(activity, weights)
-    rng, patterns = np.random.default_rng(seed), Patterns.of(activity)
+    rng, patterns = np.random.default_rng(seed), States.of(activity)
     sample = patterns.take(_clustered(activity, weight, rng))
     done, total = 0, len(SHARES) + SURROGATES * len(RANKS) + resamples
 
-    def counted(result: Modes) -> Modes:
+    def counted(result: Mixture) -> Mixture:
         nonlocal done
         done += 1
         if progress is not None:
@@ -162,17 +160,17 @@ def find(
         return result
 
     for share in SHARES:  # until there are kinds; a noisy kind has many small modes of its own
-        found, silhouette, null = counted(modes(sample, share)), np.nan, [np.nan]
+        found, apart, null = counted(density_modes(sample, share)), np.nan, [np.nan]
         clear = decided(sample, found)
-        reason = _continuum(_sizes(found, sample), clear)
+        reason = continuum(sizes(found, sample), clear)
         if not reason:
             small, number = _small(sample, rng), len(found.gates)
-            silhouette = _silhouette(modes(small, share), small, number)
+            apart = silhouette(density_modes(small, share), small, number)
             null = [
-                _silhouette(counted(mixture(other, share)), other, number)
+                silhouette(counted(mixture(other, share)), other, number)
                 for other in surrogates(small, SURROGATES, seed)
             ]
-            reason, caveats = _verdict(found, silhouette, max(null))
+            reason, caveats = verdict(found, apart, max(null))
             if not reason:
                 break
     caveats = [] if reason else caveats
@@ -199,7 +197,7 @@ def find(
         misfit=misfit,
         noise=noise,
         shares=held / weight.sum(),
-        silhouette=silhouette,
+        silhouette=apart,
         null=np.array(null),
         reason=reason,
         caveats=caveats,
@@ -220,75 +218,12 @@ def _clustered(activity: np.ndarray, weight: np.ndarray, rng) -> np.ndarray:
     return np.sort(rng.choice(len(weight), number, replace=False, p=weight / weight.sum()))
 
 
-def _small(patterns: Patterns, rng) -> Patterns:
+def _small(patterns: States, rng) -> States:
     """Return a part of neurons and conditions, of which surrogates are drawn in seconds."""
     neurons, conditions = (rng.permutation(number) for number in patterns.on.shape)
     part = np.ix_(np.sort(neurons[:FEWER_NEURONS]), np.sort(conditions[:FEWER_CONDITIONS]))
-    part = Patterns(patterns.on[part], patterns.off[part])
+    part = States(patterns.on[part], patterns.off[part])
     return part.take(np.flatnonzero(part.on.any(axis=1)))
-
-
-def _sizes(found: Modes, patterns: Patterns) -> np.ndarray:
-    kind = found.kind(patterns)
-    return np.bincount(kind[kind >= 0], minlength=len(found.gates))
-
-
-def _silhouette(found: Modes, patterns: Patterns, most: int) -> float:
-    """Return the mean over neurons of 1 − a/b, a the distance to its gate and b to the next.
-
-    Neurons that are not in one of the ``most`` largest modes count as zero.
-    """
-    if len(found.gates) < 2:
-        return 0.0
-    kind, misfit = found.kind(patterns), patterns.misfit(found.gates)
-    largest = np.argsort(-_sizes(found, patterns))[:most]
-    own = misfit[np.arange(len(kind)), kind]
-    misfit[np.arange(len(kind)), kind] = np.inf
-    fit = 1 - own / np.maximum(misfit.min(axis=1), 1e-12)
-    return float(np.where(np.isin(kind, largest), np.maximum(fit, 0), 0).mean())
-
-
-def _groups(gates: np.ndarray) -> tuple[int, int]:
-    """Return the number of groups of conditions, and of those in which neighbours differ.
-
-    In a group all gates are the same, or the opposite. Of all kinds, the one whose nearest
-    neighbour is farthest counts.
-    """
-    columns = gates.T[gates.any(axis=0) & ~gates.all(axis=0)]
-    groups = np.unique(np.where(columns[:, :1] > 0, 1 - columns, columns), axis=0).T
-    differing = (groups[:, None] != groups[None]).sum(axis=2) + len(columns) * np.eye(len(groups))
-    return groups.shape[1], int(differing.min(axis=1).max())
-
-
-def _continuum(sizes: np.ndarray, clear: np.ndarray) -> str:
-    """Return why modes are no kinds, if they are not."""
-    if len(sizes) < 2:
-        return "neurons have one mode of density: no empty gap divides their patterns"
-    undecided = sizes[~clear].sum() / sizes.sum()
-    if undecided > UNDECIDED or clear.sum() < 2:
-        return (
-            f"{undecided:.0%} of the neurons are in modes whose gates are not decided, as in "
-            "stretches of a continuum"
-        )
-    return ""
-
-
-def _verdict(found: Modes, silhouette: float, null: float) -> tuple[str, list[str]]:
-    """Return why there are no kinds, or an empty reason and caveats."""
-    number, (groups, steps) = len(found.gates), _groups(found.gates)
-    many = number > groups + 1
-    needed = null + MARGIN * many
-    if many and silhouette <= needed:
-        return (
-            f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
-            f"is {silhouette:.2f}, and has to exceed {needed:.2f}"
-        ), []
-    few = silhouette <= needed or steps < FAR and (many or groups >= MANY_GROUPS)
-    plural = "s" * (groups > 1)
-    return "", [
-        f"The {number} kinds differ in {groups} group{plural} of conditions, neighbours in {steps}:"
-        " a continuum that is sampled so coarsely could look the same."
-    ] * few
 
 
 def _stability(found, sample, share, counted, resamples, rng) -> np.ndarray:
@@ -304,7 +239,7 @@ def _stability(found, sample, share, counted, resamples, rng) -> np.ndarray:
     return jaccard.mean(axis=0)
 
 
-def _fitting(found: Modes, patterns: Patterns, noise: np.ndarray):
+def _fitting(found: Mixture, patterns: States, noise: np.ndarray):
     """Return each neuron's kind, −1 where trial noise does not explain the misfit, and misfit."""
     if not len(found.gates):
         return np.full(len(noise), -1), np.full(len(noise), np.nan)

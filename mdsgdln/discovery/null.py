@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.stats import norm
 
-from mdsgdln.discovery.density import Patterns
+from mdsgdln.discovery.density import States
 
 RANKS = (1, 2, 3, 5, None)  # of the Gaussians; None: all of the covariance, as in the ePAIRS test
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -14,7 +14,7 @@ ALL_BUT_ONE = 0.998  # a correlation that is not told from one
 HALVINGS = 20  # of the interval in which a correlation lies
 
 
-def surrogates(patterns: Patterns, each: int, seed: int) -> Iterator[Patterns]:
+def surrogates(patterns: States, each: int, seed: int) -> Iterator[States]:
     """Yield patterns of neurons that are thresholded Gaussians, ``each`` of every rank.
 
     They are active as often in every condition and, at full rank, in every pair of conditions. Of
@@ -31,10 +31,10 @@ def surrogates(patterns: Patterns, each: int, seed: int) -> Iterator[Patterns]:
         noise = np.sqrt(np.maximum(1 - (some**2).sum(axis=1), 0))
         drawn = rng.standard_normal((len(known), some.shape[1])) @ some.T
         on = drawn + noise * rng.standard_normal(known.shape) < thresholds
-        yield Patterns(known * on, known * ~on)
+        yield States(known * on, known * ~on)
 
 
-def tetrachoric(patterns: Patterns) -> tuple[Float[np.ndarray, "P P"], Float[np.ndarray, " P"]]:
+def tetrachoric(patterns: States) -> tuple[Float[np.ndarray, "P P"], Float[np.ndarray, " P"]]:
     """Return the correlations and thresholds of Gaussians that are on as often, and together."""
     on, known = patterns.on, patterns.on + patterns.off
     number = np.maximum(known.sum(axis=0), 1)

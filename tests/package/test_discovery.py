@@ -10,7 +10,7 @@ from bad_input import refused
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import discovery, gates
-from mdsgdln.discovery.density import Patterns
+from mdsgdln.discovery.density import States
 from mdsgdln.discovery.kinds import in_words
 from mdsgdln.discovery.null import surrogates, tetrachoric
 from mdsgdln_book import plots
@@ -157,7 +157,7 @@ def test_correlations_of_surrogates_are_those_of_the_gaussians():
     rng, planted = np.random.default_rng(0), np.array([[1, 0.7, 0], [0.7, 1, -0.5], [0, -0.5, 1]])
     drawn = rng.multivariate_normal(np.zeros(3), planted, 40000)
     thresholds = np.array([-0.5, 0.3, 0.0])
-    patterns = Patterns.of(thresholds - drawn)
+    patterns = States.of(thresholds - drawn)
     correlations, found = tetrachoric(patterns)
     close(correlations, planted, atol=0.03)
     close(found, thresholds, atol=0.03)

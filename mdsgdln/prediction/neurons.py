@@ -3,8 +3,9 @@
 Each of N neurons represents m = H/N, so that ŷ = m Σ_j v_j φ(w_jᵀx). If the wide network consisted
 of m copies of each, it would learn exactly as they do. Independent draws are not copies. As H → ∞
 the loss no longer depends on the seed (the mean-field limit), and N draws come close to it if their
-moments are right: with (±w, ±v) of each draw the initial output is zero, as are all odd moments,
-and if the rule commutes with rotations, Σ w wᵀ and Σ v vᵀ are made isotropic.
+moments are right. With (w, ±v) of each draw the initial output is zero, instead of √m times that of
+the wide network. If the rule commutes with rotations, (±w, ±v) of each draw cancel all odd moments,
+and Σ w wᵀ and Σ v vᵀ are made isotropic.
 
 Two forms follow the copies. If the rule commutes with rotations, N neurons of size √m with the
 activation z ↦ √m φ(z/√m), which is φ itself for a ReLU: the map to the copies preserves lengths. If
@@ -30,7 +31,7 @@ from mdsgdln.networks.network import draw_gaussian
 from mdsgdln.prediction.reduction import span
 from mdsgdln.tasks import Task
 
-SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of w and v
+SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of w and v; the first two are a pair
 FACTORS = 10.0 ** np.arange(-6, 7, 2)  # at which homogeneity is tested
 HOMOGENEOUS = 1e-5  # relative difference of φ(cz) and c φ(z) that is rounding
 
@@ -92,14 +93,15 @@ def represent_layer(
         network: the wide network.
         scales: (σ_W, σ_b) of both layers.
         task: the stand-in's, which gives the numbers of inputs and outputs.
-        number: N, of neurons; a multiple of four for designed ones.
+        number: N, of neurons; a multiple of four for designed ones, or of two for pairs.
         key: JAX random key of their weights.
         rotates: whether the learning rule commutes with rotations; else it keeps copies.
-        designed: neurons (±w, ±v) with isotropic moments, or independent ones.
+        designed: neurons (±w, ±v) with isotropic moments, or pairs (w, ±v) if the rule keeps
+            copies; else independent ones.
     """
     num_inputs, num_outputs = len(task.inputs), len(task.targets)
     bias, final_bias = network.biases
-    signs = SIGNS if designed else SIGNS[:1]
+    signs = SIGNS[: (4 if rotates else 2) if designed else 1]
     shapes = [(number // len(signs), num_inputs + bias), (number // len(signs), num_outputs)]
     w, v = (np.asarray(part, float) for part in draw_gaussian(key, shapes, [1.0, 1.0]))
     if rotates and designed:

@@ -105,8 +105,9 @@ def predict(
     if not choice.is_itself:
         predicted = predicted._replace(weights=None, state=None)
     if not choice.seeds:
-        return predicted._replace(error=0.0, seed_difference=0.0, held_out_error=0.0)
-    far: Any = None if held_out is None else np.inf
+        far: Any = None if held_out is None else 0.0
+        return predicted._replace(error=0.0, seed_difference=0.0, held_out_error=far)
+    far = None if held_out is None else np.inf
     try:
         other = run(True)
     except DivergenceError:
@@ -150,6 +151,8 @@ def _instance(
     """Return the optimiser with its learning rate; None for gradient descent."""
     if optimiser is None or isinstance(optimiser, optax.GradientTransformation):
         return optimiser
+    if isinstance(optimiser, optax.MultiSteps):
+        return optimiser.gradient_transformation()
     checks.function("optimiser", optimiser)
     if learning_rate is not None and not callable(learning_rate):  # which train refuses
         checks.positive("learning_rate", learning_rate)

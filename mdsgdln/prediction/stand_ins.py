@@ -165,7 +165,10 @@ def choose_stand_in(
         checks.require(possible, "network", expected, network)
         return _several_layers(network, scales, task, num_neurons, key)
     possible = rotating or keeps_copies(optimiser, network.biases, num_steps)
-    expected = "a rule that is the same for every neuron, or commutes with rotations"
+    expected = (
+        "a rule that updates each neuron by itself, as Adam does, or commutes with rotations, as "
+        "clipping by the global norm does; a chain of both does neither"
+    )
     checks.require(possible, "optimiser", expected, optimiser)
     how = {"rotates": rotating, "reduce_outputs": loss is squared_error}
     return _one_layer(network, scales, task, num_neurons, key, **how)
@@ -215,7 +218,7 @@ def _one_layer(
     rotates: bool,
     reduce_outputs: bool,
 ) -> Choice:
-    """Return a few neurons, designed if the rule rotates, and half as many random ones."""
+    """Return a few designed neurons, and half as many: random ones, or pairs if it keeps copies."""
     width = network.sizes[1]
     least = len(SIGNS)
     name, value = ("network", width) if width < least else ("num_neurons", num_neurons)
@@ -233,7 +236,7 @@ def _one_layer(
                 data,
                 numbers[int(second)],
                 _keys(key)[int(second)],
-                designed=rotates and not second,
+                designed=not (rotates and second),
                 rotates=rotates,
             )
         return small, weights, data

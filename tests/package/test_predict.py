@@ -199,6 +199,14 @@ def test_batches_have_keys_of_their_own_and_their_noise_is_no_difference_of_netw
     assert apart(predicted.losses, same.losses) < 0.3 * error  # the same batches
 
 
+def test_updates_once_in_several_steps_are_predicted():
+    task, network = teacher(12), networks.ReLUNetwork((10, 300, 3))
+    rule = optax.MultiSteps(optax.sgd(0.1), 2)  # no GradientTransformation of optax
+    slow = md.predict(network, 1e-2, task, None, 40, key=KEY, optimiser=rule)
+    fast = md.predict(network, 1e-2, task, None, 20, key=KEY, optimiser=optax.sgd(0.1))
+    close(slow.losses[::2], fast.losses, rtol=1e-6)
+
+
 def test_held_out_loss_is_predicted_with_an_error_of_its_own():
     task, other = teacher(40), teacher(50, seed=5)
     network = networks.ReLUNetwork((10, 600, 3))
@@ -213,6 +221,8 @@ def test_held_out_loss_is_predicted_with_an_error_of_its_own():
     weights = linear.init(KEY, 0.1)
     run, exact = (call(linear, weights, task, None, 100, **how) for call in (md.train, md.predict))
     close(exact.held_out, run.held_out, rtol=1e-11)
+    assert exact.held_out_error == 0.0
+    assert md.predict(linear, weights, task, 0.01, 2).held_out_error is None
     with refused("held_out: expected 10 rows of inputs"):
         md.predict(network, 1e-3, task, 0.1, 3, key=KEY, held_out=tasks.xor(1.0))
 

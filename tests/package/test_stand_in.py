@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 import mdsgdln as md
 from mdsgdln import networks, tasks, theory
 from mdsgdln.prediction import neurons, reduction
+from mdsgdln.prediction.stand_ins import choose_stand_in
 
 pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
 KEY = jax.random.key(0)
@@ -281,6 +282,18 @@ def test_designed_neurons_have_the_moments_of_many():
     close(reduced.targets.T @ reduced.targets, task.targets.T @ task.targets, atol=1e-12)
 
 
+@pytest.mark.parametrize("second", [False, True])
+def test_neurons_that_are_repeated_have_no_output_at_first(second):
+    task = md.Task(jax.random.normal(KEY, (5, 9)), jax.random.normal(KEY, (2, 9)))
+    network = md.Layered((5, 4000, 2), jnp.tanh, biases=True)
+    how = {"optimiser": optax.adam(0.01), "loss": md.squared_error, "num_steps": 9}
+    choice = choose_stand_in(network, 0.02, task, num_neurons=64, key=KEY, **how)
+    small, weights, data = choice.make(second)
+    assert small.sizes[1] == (32 if second else 64)
+    close(small.apply(weights, data.inputs), 0, atol=1e-12)
+    assert len(np.unique(np.asarray(weights[0][0])[:, 0])) == small.sizes[1] // 2
+
+
 @pytest.mark.parametrize(
     ("network", "task", "scale", "rate", "steps", "how"),
     [
@@ -313,7 +326,7 @@ def test_what_has_no_stand_in_is_refused():
         md.predict(network, 1e-4, task, 0.01, 2, key=KEY, num_neurons=3)
     with refused("network: expected at least 4"):
         md.predict(networks.ReLUNetwork((3, 3, 1)), 1e-4, task, 0.01, 2, key=KEY)
-    with refused("optimiser: expected a rule that is the same for every neuron"):
+    with refused("optimiser: expected a rule that updates each neuron by itself"):
         md.predict(network, 1e-4, task, None, 2, key=KEY, optimiser=optax.contrib.muon(0.01))
     with refused("scale: expected a finite number above 0"):
         md.predict(network, [0.0, 1e-4], task, 0.01, 2, key=KEY)

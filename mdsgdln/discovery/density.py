@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 SMALLEST = 5  # neurons of a kind
 STEPS = 8  # of refinement
-NOISIEST, AMBIGUOUS = 0.2, 0.2  # rates of flips: in all conditions of a kind, and in one of them
+NOISIEST, AMBIGUOUS = 0.2, 0.3  # rates of flips: in all conditions of a kind, and in one of them
 LEAST, MOST, RAREST = 1e-3, 0.3, 0.02  # rates of flips in the mixture; share of the background
 PRIOR = 9.0  # entries with a kind's mean rate of flips that are added to those of each state
 LEVEL = 0.01  # of single tests
@@ -77,10 +77,18 @@ def mixture(patterns: States, share: float) -> Mixture:
     """Return a mixture of kinds, each with a share of all neurons or more, and neurons of no kind.
 
     Leaves of its tree, with Hamming distances and three minimal sizes, propose gates; from there
-    the mixture is fitted, each neuron to one kind or none.
+    the mixture is fitted, each neuron to one kind or none. Neurons of none propose again, until
+    there are no more kinds: beside dense kinds the tree does not see a noisy one.
     """
-    size = _smallest(patterns, share)
-    return _refined(patterns, _proposed(patterns, [size, 2 * size, 4 * size]), size)
+    size, left = _smallest(patterns, share), patterns
+    found = _refined(patterns, np.empty((0, patterns.on.shape[1])), size)
+    while True:
+        proposed = _proposed(left, [size, 2 * size, 4 * size])
+        known, gates = len(found.gates), np.concatenate([found.gates, proposed])
+        found = _refined(patterns, np.unique(gates, axis=0), size)
+        if len(found.gates) <= known:
+            return found
+        left = patterns.take(found.kind(patterns) < 0)
 
 
 def density_modes(patterns: States, share: float) -> Mixture:

@@ -5,7 +5,7 @@ from jaxtyping import Int
 
 from mdsgdln.discovery.density import Mixture, States
 
-MARGIN = 0.05  # of the silhouette above all surrogates, with more kinds than groups and one
+MARGIN = 0.05  # of the silhouette above all surrogates; with few kinds, of what is left to one
 UNDECIDED = 0.3  # share of the neurons in kinds whose gates are not decided
 MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
 
@@ -60,13 +60,13 @@ def verdict(found: Mixture, apart: float, null: float) -> tuple[str, list[str]]:
     """Return why there are no kinds, or an empty reason and caveats."""
     number, (groups, steps) = len(found.gates), _groups(found.gates)
     many = number > groups + 1
-    needed = null + MARGIN * many
+    needed = null + MARGIN * (1 if many else 1 - null)
     if many and apart <= needed:
         return (
             f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
             f"is {apart:.2f}, and has to exceed {needed:.2f}"
         ), []
-    few = apart <= needed or steps < FAR and (many or groups >= MANY_GROUPS)
+    few = number == 2 or apart <= needed or steps < FAR and (many or groups >= MANY_GROUPS)
     plural = "s" * (groups > 1)
     return "", [
         f"The {number} kinds differ in {groups} group{plural} of conditions, neighbours in {steps}:"

@@ -204,7 +204,7 @@ def compare_with_published_gates(case: str, seed: int) -> dict:
 
 TABLES = {
     "finding_gates": Table(
-        compare_discovery_methods, sweeps.grid(case=list(CASES), seed=[5]), repeated=(4,)
+        compare_discovery_methods, sweeps.grid(case=list(CASES), seed=range(5, 10)), repeated=(24,)
     ),
     "finding_elbow": Table(
         centroid_errors,

@@ -100,7 +100,7 @@ TABLES = {
     "found_kinds": Table(
         score_discovered_kinds,
         sweeps.grid(
-            contexts=[3, 4], structures=["tree", "mixed"], seed=[50, 51], trials=[4, 32, 128]
+            contexts=[3, 4], structures=["tree", "mixed"], seed=range(50, 55), trials=[4, 32, 128]
         ),
         repeated=(4,),
     ),

@@ -52,7 +52,7 @@ def score_discovered_gates(neurons: int, trials: int, seed: int) -> dict:
 TABLES = {
     "own_recording": Table(
         score_discovered_gates,
-        sweeps.grid(neurons=[50, 100, 200], trials=[1, 2, 5, 10], seed=range(3)),
-        repeated=(9,),
+        sweeps.grid(neurons=[50, 100, 200], trials=[1, 2, 5, 10], seed=range(5)),
+        repeated=(15,),
     )
 }

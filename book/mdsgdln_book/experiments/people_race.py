@@ -116,6 +116,26 @@ def train_race(contexts: int, rule: str, hidden: int, scale: float, seed: int) -
     return {"shares": shares_at_half(np.asarray(run.observed), network.sizes, contexts)}
 
 
+def mode_times(rule: str, hidden: int, seed: int) -> np.ndarray:
+    """Return the steps until half of each item mode of the residual is learned, strongest first."""
+    task, network, _ = race_setting(3, hidden)
+    residual = np.asarray(linear_maps.linear_residual(task).targets)
+    tree = np.asarray(md.tasks.structure("tree", NUM_ITEMS))
+    _, strengths, items = np.linalg.svd(tree - tree.mean(axis=1, keepdims=True))
+    levels = np.unique(strengths[strengths > 1e-9].round(6))[::-1]
+    spans = [items[np.isclose(strengths, level)] for level in levels]
+    modes = jnp.stack([residual @ np.kron(np.eye(3), span.T @ span) for span in spans])
+
+    def learned(weights):
+        outputs = network.apply(weights, task.inputs)
+        return jnp.einsum("op,kop->k", outputs, modes) / jnp.sum(modes**2, axis=(1, 2))
+
+    optimiser, steps = RULES.get(rule) or slow_adam()
+    start = network.init(jax.random.key(seed), SCALE)
+    run = md.train(network, start, task, None, steps, optimiser=optimiser, observe=learned)
+    return np.argmax(np.asarray(run.observed) > 0.5, axis=0)
+
+
 def shares_without_race(num_contexts: int) -> np.ndarray:
     """Return the normalised law binom(C, k) k (C − k) for k = 1, …, C − 1."""
     law = [comb(num_contexts, k) * k * (num_contexts - k) for k in range(1, num_contexts)]

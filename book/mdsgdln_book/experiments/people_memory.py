@@ -1,0 +1,144 @@
+"""What neurons remember of their initial weights, by step size, batches and loss; and controls.
+
+Under Adam a weight moves by about one step size η an update, whatever its gradient: ρ = η/σ
+compares this with the initial weights.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+import mdsgdln as md
+from mdsgdln_book import linear_maps, sweeps
+from mdsgdln_book.experiments import letting_go, people_gates
+from mdsgdln_book.experiments.reduced import keep_weights
+from mdsgdln_book.tables import Table
+
+HIDDEN, LEFT = 300, 0.03  # neurons; share of the loss when one looks at them
+LOSSES = people_gates.LOSSES
+UPDATES = {"squared": 1.0, "logistic": 3.0}  # times η, that a weight can move
+RECORDED = 300  # times at which weights are kept
+RULES = {
+    "descent": lambda step: optax.sgd(step),
+    "Adam": lambda step: optax.adam(step),
+    "AdamW": lambda step: optax.adamw(step, weight_decay=0.01),
+}
+
+
+def train_until(task, start, optimiser, loss: str, num_steps: int, batch_size, key, biases=False):
+    """Return the network's weights just before 3 % of the loss is left, and this loss's share.
+
+    Raises:
+        ArithmeticError: it never is.
+    """
+    network = md.Layered((len(task.inputs), HIDDEN, len(task.targets)), biases=biases)
+    batches = {} if batch_size is None else {"batch_size": batch_size, "key": key}
+    run = md.train(
+        network,
+        start,
+        task,
+        None,
+        num_steps,
+        optimiser=optimiser,
+        loss=LOSSES[loss],
+        observe=keep_weights,
+        every=max(num_steps // RECORDED, 1),
+        **batches,
+    )
+    losses = jax.vmap(lambda weights: LOSSES[loss](network, weights, task))(run.observed)
+    low = np.asarray(losses) <= LEFT * losses[0]
+    if not low.any():
+        raise ArithmeticError(f"{losses[-1] / losses[0]:.3f} of the loss is left at the end")
+    now = max(int(low.argmax()) - 1, 0)
+    return jax.tree.map(lambda layer: np.asarray(layer[now]), run.observed)
+
+
+def remembered(
+    rule: str, loss: str, step: float, scale: float, batch: int, items: int, biases: bool, seed: int
+) -> dict:
+    """Return shares of the weight by number of contexts, and how well preferences forecast.
+
+    ``shares`` by each of letting_go.RULES in 0, 1, …, C contexts; ``recovered`` and ``chance`` by
+    each of them, from the neuron's own initial preferences and from another's.
+    """
+    rows = np.asarray(md.tasks.structure("tree", items))
+    task = md.tasks.contextual(3, items, [rows] * 3, rows)
+    if biases:
+        task = md.tasks.with_ones(task)
+    weights_key, key = jax.random.split(jax.random.key(seed))
+    network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    start, numbers = network.init(weights_key, scale), np.repeat(np.arange(3), items)
+    preference = np.asarray(md.theory.context_preference(network, start, task, numbers))
+    updates = int(UPDATES[loss] / step) if rule != "descent" else 4000
+    now = train_until(task, start, RULES[rule](step), loss, updates, batch or None, key)
+    share = letting_go.active_share_per_context(now, task, 3)
+    mass = np.asarray(md.discovery.importance(*now))
+    rules = letting_go.inactive_contexts_by_rule(share).values()
+    return {
+        "shares": letting_go.shares_by_rule(now, task, 3),
+        "recovered": [
+            [letting_go.forecast_accuracy(score, off, mass) for off in rules]
+            for score in (preference, np.roll(preference, 1, axis=0))
+        ],
+        "chance": [letting_go.chance_accuracy(off, mass) for off in rules],
+    }
+
+
+def let_go_of_linear_targets(rule: str, targets: str, seed: int) -> dict:
+    """Train on the whole task, or on what the best linear map gives; return shares of the weight.
+
+    ``shares`` by each of letting_go.RULES in 0, 1, …, C contexts when 3 % of the squared error that
+    can be learned is left. On linear targets no neuron has to be silent anywhere.
+    """
+    task = people_gates.task_by_kind("conjunction", 3, "tree", 0)
+    if targets == "linear":
+        residual = jnp.asarray(linear_maps.linear_residual(task).targets)
+        task = md.Task(task.inputs, task.targets - residual)
+    optimiser, steps, _ = people_gates.RULES[rule]
+    weights_key, key = jax.random.split(jax.random.key(seed))
+    network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    start = network.init(weights_key, people_gates.SCALE)
+    batch = people_gates.BATCH if rule == "batches" else None
+    now = train_until(task, start, optimiser, "squared", 2 * steps, batch, key)
+    return {"shares": letting_go.shares_by_rule(now, task, 3)}
+
+
+SEEDS = range(30, 35)
+STEPS, SCALES, BATCHES = (1e-3, 1e-4), (1e-5, 1e-4, 1e-3, 1e-2), (0, 8, 4)
+USUAL = {"items": [8], "biases": [False], "seed": SEEDS}
+TABLES = {
+    "people_memory": Table(
+        remembered,
+        sweeps.grid(
+            rule=["AdamW"], loss=[*LOSSES], step=STEPS, scale=SCALES, batch=BATCHES, **USUAL
+        )
+        + sweeps.grid(
+            rule=["descent"], loss=[*LOSSES], step=[0.1], scale=[1e-4], batch=BATCHES, **USUAL
+        )
+        + sweeps.grid(
+            rule=["AdamW"],
+            loss=[*LOSSES],
+            step=[1e-3],
+            scale=[1e-4],
+            batch=[0, 8],
+            items=[8],
+            biases=[True],
+            seed=SEEDS,
+        )
+        + sweeps.grid(
+            rule=["descent"],
+            loss=["logistic"],
+            step=[0.1],
+            scale=[1e-4],
+            batch=[0],
+            items=[4, 16, 32],
+            biases=[False],
+            seed=SEEDS,
+        ),
+    ),
+    "people_linear": Table(
+        let_go_of_linear_targets,
+        sweeps.grid(rule=[*people_gates.RULES], targets=["whole", "linear"], seed=SEEDS),
+    ),
+}

@@ -4,25 +4,25 @@ import pytest
 
 
 @pytest.fixture
-def start(page, address):
-    page.goto(f"{address}/book/start.html")
+def chapter(page, address):
+    page.goto(f"{address}/book/mixed_selectivity.html")
     return page
 
 
-def test_a_claims_mark_tells_bound_and_value(start):
-    marks = start.locator("a.claim-mark")
+def test_a_claims_mark_tells_bound_and_value(chapter):
+    marks = chapter.locator("a.claim-mark")
     assert marks.count() >= 10
     assert set(marks.all_inner_texts()) <= {"✓", "~", "✗"}  # none that is not measured
     marks.first.focus()
-    start.wait_for_selector("#preview:visible")
-    text = start.locator("#preview").inner_text()
+    chapter.wait_for_selector("#preview:visible")
+    text = chapter.locator("#preview").inner_text()
     assert "bound: " in text and "measured: " in text
     assert marks.first.get_attribute("aria-describedby") == "preview"
-    start.keyboard.press("Escape")
-    assert not start.locator("#preview").is_visible()
+    chapter.keyboard.press("Escape")
+    assert not chapter.locator("#preview").is_visible()
     marks.first.click()
-    start.wait_for_function("() => document.querySelector('tr:target')?.getClientRects().length")
-    assert not start.problems
+    chapter.wait_for_function("() => document.querySelector('tr:target')?.getClientRects().length")
+    assert not chapter.problems
 
 
 def test_a_name_in_code_leads_to_its_documentation(page, address):

@@ -13,7 +13,6 @@ from scipy.stats import mannwhitneyu
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
-from threadpoolctl import threadpool_limits
 
 from mdsgdln import discovery
 from mdsgdln.gates import context_gates
@@ -286,7 +285,7 @@ def compare_methods(population: str, seed: int) -> dict:
     drawn = Population(drawn.activity[some], drawn.kind[some], drawn.gates)
     on, results = (drawn.activity > 0).astype(float), {}
     outside, truth = drawn.kind < 0, {*map(tuple, drawn.gates)}
-    with threadpool_limits(1), warnings.catch_warnings(action="ignore"):  # fits that are slow
+    with warnings.catch_warnings(action="ignore"):  # fits that are slow
         for name, method in METHODS.items():
             labels, gates, warned = method(drawn, on, seed)
             hits = len({*map(tuple, gates)} & truth)

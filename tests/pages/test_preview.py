@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture
 def chapter(page, address):
-    page.goto(f"{address}/book/mixed_selectivity.html")
+    page.goto(f"{address}/book/letting_go.html")
     return page
 
 

@@ -81,14 +81,13 @@ def mixture(patterns: States, share: float) -> Mixture:
     there are no more kinds: beside dense kinds the tree does not see a noisy one.
     """
     size, left = _smallest(patterns, share), patterns
-    found = _refined(patterns, np.empty((0, patterns.on.shape[1])), size)
+    gates = np.empty((0, patterns.on.shape[1]))
     while True:
         proposed = _proposed(left, [size, 2 * size, 4 * size])
-        known, gates = len(found.gates), np.concatenate([found.gates, proposed])
-        found = _refined(patterns, np.unique(gates, axis=0), size)
-        if len(found.gates) <= known:
+        found = _refined(patterns, np.unique(np.concatenate([gates, proposed]), axis=0), size)
+        if len(found.gates) <= len(gates):
             return found
-        left = patterns.take(found.kind(patterns) < 0)
+        gates, left = found.gates, patterns.take(found.kind(patterns) < 0)
 
 
 def density_modes(patterns: States, share: float) -> Mixture:

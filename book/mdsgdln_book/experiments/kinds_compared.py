@@ -17,11 +17,12 @@ from sklearn.mixture import GaussianMixture
 from mdsgdln import discovery
 from mdsgdln.gates import context_gates
 from mdsgdln_book import sweeps
+from mdsgdln_book.experiments import own_recording
 from mdsgdln_book.tables import Table
 
 MOST = 15  # clusters
 SURROGATES = 20  # of ePAIRS
-FOUR = context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)]).astype(float)
+FOUR = own_recording.TRUTH.astype(float)
 FIVE = context_gates(4, 8, [(0, 1, 2, 3), (0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]).astype(float)
 
 

@@ -21,18 +21,17 @@ UPDATES = {"squared": 1.0, "logistic": 3.0}  # times η, that a weight can move
 RECORDED = 300  # times at which weights are kept
 RULES = {
     "descent": lambda step: optax.sgd(step),
-    "Adam": lambda step: optax.adam(step),
     "AdamW": lambda step: optax.adamw(step, weight_decay=0.01),
 }
 
 
-def train_until(task, start, optimiser, loss: str, num_steps: int, batch_size, key, biases=False):
+def train_until(task, start, optimiser, loss: str, num_steps: int, batch_size, key):
     """Return the network's weights just before 3 % of the loss is left, and this loss's share.
 
     Raises:
         ArithmeticError: it never is.
     """
-    network = md.Layered((len(task.inputs), HIDDEN, len(task.targets)), biases=biases)
+    network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     batches = {} if batch_size is None else {"batch_size": batch_size, "key": key}
     run = md.train(
         network,

@@ -5,8 +5,8 @@ from itertools import permutations
 import jax
 import numpy as np
 
-from mdsgdln import theory, training
-from mdsgdln_book import sweeps
+from mdsgdln import tasks, theory, training
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.dynamics.relu_neurons import gate_patterns
 from mdsgdln_book.experiments import first_drop, predicted_curves
 from mdsgdln_book.tables import Table
@@ -14,6 +14,7 @@ from mdsgdln_book.tables import Table
 SCALE, SEEDS = 1e-4, 3
 MOST = 0.95  # of the squared weights: what the gates that count hold
 LARGE = [f"trees {contexts}" for contexts in (2, 3, 4, 5)] + ["mixed 3"]
+LINEAR = ["trees 3 linear", "mixed 3 linear"]  # the linear parts, which need no silence: controls
 MANY = [*LARGE, "signs 2", "signs 5", "signs 8", "signs 9"]  # 13 samples or more
 FEW = [name for name in [*first_drop.KNOWN, *first_drop.FRESH] if name not in MANY]
 
@@ -60,15 +61,24 @@ def share_near_gates(gates, on, weight) -> float:
     return float(weight[distance <= 1].sum() / weight.sum())
 
 
-def share_by_family(on, weight, num_contexts: int) -> np.ndarray:
-    """Return the share of squared weights of each family of gates, (2^C,).
+def share_by_family(on, weight, num_contexts: int) -> list[np.ndarray]:
+    """Return the share of squared weights of each family of gates by two rules, (2, 2^C).
 
-    A family is a set of contexts in which a neuron is active for at least half of the items;
-    context c adds 2^c to its number.
+    A family is a set of contexts in which a neuron is active for at least half of the items, or,
+    by the second rule, for any item. Context c adds 2^c to its number.
     """
-    contexts = on.reshape(len(on), num_contexts, -1).mean(axis=2) >= 0.5
-    family = contexts @ 2 ** np.arange(num_contexts)
-    return np.bincount(family, weight, 2**num_contexts) / weight.sum()
+    items = on.reshape(len(on), num_contexts, -1).mean(axis=2)
+    families = [contexts @ 2 ** np.arange(num_contexts) for contexts in (items >= 0.5, items > 0)]
+    return [np.bincount(some, weight, 2**num_contexts) / weight.sum() for some in families]
+
+
+def task_or_linear_part(name: str) -> tasks.Task:
+    """Return a task by its name, or its linear part."""
+    data = first_drop.task_by_name(name.removesuffix(" linear"))
+    if name not in LINEAR:
+        return data
+    rest = linear_maps.linear_residual(data).targets
+    return tasks.Task(data.inputs, np.asarray(data.targets) - np.asarray(rest))
 
 
 def compare_gates(task: str) -> dict:
@@ -81,10 +91,10 @@ def compare_gates(task: str) -> dict:
             pairs,).
         other_start: of the initial weights, small tasks.
         predicted, predicted_start: near predicted gates, (networks,), small tasks.
-        families, families_start: shares of the families, (networks, 2^C), large tasks.
-        families_predicted: (2^C,), large tasks.
+        families, families_start: shares of the families, (networks, 2 rules, 2^C), large tasks.
+        families_predicted: (2, 2^C), large tasks.
     """
-    data, width = first_drop.task_by_name(task), first_drop.hidden_width(task)
+    data, width = task_or_linear_part(task), first_drop.hidden_width(task)
     (on, weight), (first_on, first_weight), steps = train_and_read_gates(data, width)
     *small, few = theory.stand_in(
         predicted_curves.relu_network(data, width), SCALE, data, key=jax.random.key(0)
@@ -100,7 +110,7 @@ def compare_gates(task: str) -> dict:
     before, after = (
         list(zip(*ends, strict=True)) for ends in ((first_on, first_weight), (on, weight))
     )
-    if task in LARGE:
+    if task in LARGE + LINEAR:
         contexts = int(task.split()[1])
         return results | {
             "families": [share_by_family(*one, contexts) for one in after],
@@ -115,4 +125,4 @@ def compare_gates(task: str) -> dict:
     }
 
 
-TABLES = {"predicted_gates": Table(compare_gates, sweeps.grid(task=[*FEW, *LARGE]), repeated=(32,))}
+TABLES = {"predicted_gates": Table(compare_gates, sweeps.grid(task=[*FEW, *LARGE, *LINEAR]), repeated=(32,))}

@@ -1,11 +1,12 @@
-"""Letting go with two hidden layers, and with images as items."""
+"""Letting go with two hidden layers, images as items, similar inputs and default weights."""
 
 import jax
 import numpy as np
 
-from mdsgdln import networks, tasks
-from mdsgdln_book import sweeps
+from mdsgdln import discovery, networks, tasks
+from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments import letting_go
+from mdsgdln_book.experiments.letting_go_tasks import structure_blocks
 from mdsgdln_book.tables import Table
 
 CONTEXTS = 3
@@ -67,9 +68,78 @@ def forecast_by_layer(case: str, seed: int) -> dict:
     return {"recovered": np.array(found)}
 
 
+def similar_items(structure: str, similarity: float, targets: str, seed: int) -> tasks.Task:
+    """Return the contextual task with items whose inputs are as similar as their properties.
+
+    An item is √(1 − a) times a one-hot vector over √a times its properties, of length one, with
+    similarity a. ``targets`` are "whole", or the "linear" part that the best linear map gives.
+    """
+    common, *own = structure_blocks(structure, CONTEXTS, seed, NUM_ITEMS)
+    task = tasks.contextual(CONTEXTS, NUM_ITEMS, own, common)
+    one_hot, contexts = np.split(np.asarray(task.inputs), [NUM_ITEMS])
+    properties = np.asarray(common) / np.linalg.norm(common, axis=0)
+    items = np.vstack([np.sqrt(1 - similarity) * one_hot, np.sqrt(similarity) * properties @ one_hot])
+    task = tasks.Task(np.vstack([items, contexts]), task.targets)
+    if targets == "whole":
+        return task
+    rest = np.asarray(linear_maps.linear_residual(task).targets)
+    return tasks.Task(task.inputs, np.asarray(task.targets) - rest)
+
+
+def let_go_with_similar_items(
+    structure: str, similarity: float, targets: str, weights: str, seed: int
+) -> dict:
+    """Train to 5 and 1 % of the loss; count contexts let go, and how many were foretold, at 1 %.
+
+    ``shares`` of the weight active in 0, 1, … C contexts, ``recovered`` from the initial
+    preferences and ``chance``, each by letting_go.RULES. Initial ``weights`` are "small", or the
+    "default" of PyTorch's layers, uniform up to the inverse root of the number of their inputs.
+    """
+    task = similar_items(structure, similarity, targets, seed)
+    network = networks.ReLUNetwork((len(task.inputs), NEURONS, len(task.targets)))
+    start = network.init(jax.random.key(seed), 1e-4)
+    if weights == "default":
+        keys = jax.random.split(jax.random.key(seed))
+        bounds = (len(task.inputs) ** -0.5, NEURONS**-0.5)
+        start = [
+            bound * jax.random.uniform(key, layer.shape, minval=-1.0)
+            for key, layer, bound in zip(keys, start, bounds, strict=True)
+        ]
+    *_, end = letting_go.train_to_levels(network, start, task)
+    numbers = np.repeat(np.arange(CONTEXTS), NUM_ITEMS)
+    preference, *_ = letting_go.forecasts(network, start, task, numbers)
+    share = letting_go.active_share_per_context(end, task, CONTEXTS)
+    mass = np.asarray(discovery.importance(*end))
+    rules = letting_go.inactive_contexts_by_rule(share).values()
+    return {
+        "shares": letting_go.shares_by_rule(end, task, CONTEXTS),
+        "recovered": [letting_go.forecast_accuracy(preference, off, mass) for off in rules],
+        "chance": [letting_go.chance_accuracy(off, mass) for off in rules],
+    }
+
+
+NUM_ITEMS, NEURONS = 8, 300
+STRUCTURES, SEEDS = ["tree", "ring", "random"], range(50, 55)
 CASES = ["two hidden layers", "digits"]
 TABLES = {  # with two hidden layers, rounding decides where neurons end: digits are repeated
     "letting_go_further": Table(
         forecast_by_layer, sweeps.grid(case=CASES, seed=range(3, 8)), repeated=(8,)
-    )
+    ),
+    "letting_go_inputs": Table(
+        let_go_with_similar_items,
+        sweeps.grid(
+            structure=STRUCTURES,
+            similarity=[0.0, 0.6, 1.0],
+            targets=["whole", "linear"],
+            weights=["small"],
+            seed=SEEDS,
+        )
+        + sweeps.grid(
+            structure=STRUCTURES,
+            similarity=[0.0],
+            targets=["whole", "linear"],
+            weights=["default"],
+            seed=SEEDS,
+        ),
+    ),
 }

@@ -1,6 +1,6 @@
 """Figures of the graph of a gated network and of the kinds of neurons in a recording."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from itertools import groupby
 
 import matplotlib as mpl
@@ -21,47 +21,53 @@ __all__ = ["graph", "kinds"]
 __dir__ = __all__.copy  # what completion shows
 
 
-COLOURS = (  # seaborn's colour-blind safe palette
-    "#0173b2",
-    "#de8f05",
-    "#029e73",
-    "#d55e00",
-    "#cc78bc",
-    "#ca9161",
-    "#fbafe4",
-    "#949494",
-    "#ece133",
-    "#56b4e9",
-)
+BLUE, ORANGE, GREY = "#0173b2", "#d55e00", "#949494"  # seaborn's colour-blind safe palette
 GATES = "Greys"  # off white, on black
 MOST_NAMES = 16  # below an axis
-TEXT = 7.0  # points; less where nodes are many
+TEXT = 8.0  # points; less where nodes are many
+GROUNDS = {"end": "#e6e6e6", "open": "#b7e0d2", "gated": "#b3d4ea"}  # inputs and outputs; hidden
 CHARACTER, MARGIN = 0.62, 1.4  # of the text size: the widest character, and the border of a box
 BAR = 0.8  # of it: the height of a gate
 
 
-def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> Figure:
+def graph(
+    network: GatedNetwork,
+    axes: Axes | None = None,
+    title: str = "",
+    names: Mapping[Node, str] | None = None,
+) -> Figure:
     """Draw the graph of a gated network, inputs at the bottom; a gated edge is dashed.
 
-    The bar in a gated node has one cell per sample, from white for 0 to black for 1 (the mean over
-    neurons if each has its own gate). Without ``axes`` it makes a new figure.
+    The bar in a gated node has one cell for every run of samples of equal gate, from white for 0 to
+    black for 1 (the mean over neurons if each has its own gate). Hidden nodes are blue, or green if
+    they are always active. Without ``axes`` it makes a new figure; ``names`` of nodes replace their
+    own.
     """
     checks.instance("network", network, GatedNetwork)
     checks.instance("axes", axes, Axes | None)
+    named = {} if names is None else names
+    checks.instance("names", named, Mapping)
+    for node in named:
+        checks.require(node in network.graph.neurons, "names", "nodes of the graph", node)
     if axes is None:
         axes = _figure(5.0, 3.4).subplots()
     position = _node_positions(network)
     xs, ys = np.array(list(position.values())).T
     axes.set(xlim=(xs.min() - 0.5, xs.max() + 0.5), ylim=(ys.min() - 0.3, ys.max() + 0.3))
-    lines = {node: (str(node), f"({neurons})") for node, neurons in network.graph.sizes}
+    lines = {
+        node: (str(named.get(node, node)), f"({neurons})") for node, neurons in network.graph.sizes
+    }
     room = 72 * axes.bbox.width / axes.figure.dpi / (xs.max() - xs.min() + 1)  # for a node, points
     longest = max(len(line) for both in lines.values() for line in both)
     size = min(TEXT, room / (CHARACTER * longest + MARGIN))
     patches = {}
-    for index, node in enumerate(lines):
-        colour = COLOURS[index % len(COLOURS)]
+    ends = (*network.graph.input_nodes, *network.graph.output_nodes)
+    for node in lines:
+        gate = network.node_gates.get(node)
+        always = gate is None or bool(np.all(np.asarray(gate) == 1))
+        colour = GROUNDS["end" if node in ends else "open" if always else "gated"]
         box = AnnotationBbox(
-            _node(lines[node], network.node_gates.get(node), size, colour),
+            _node(lines[node], gate, size),
             position[node],
             bboxprops={"boxstyle": f"round,pad={0.3 * size / TEXT}", "facecolor": colour, "lw": 0},
             pad=0.0,
@@ -89,19 +95,18 @@ def graph(network: GatedNetwork, axes: Axes | None = None, title: str = "") -> F
     return axes.figure.figure  # the whole one, if the axes are in a part
 
 
-def _node(lines: tuple[str, str], gate, size: float, colour: str) -> OffsetBox:
-    brightness = np.dot(mpl.colors.to_rgb(colour), (0.299, 0.587, 0.114))
-    looks = {"fontsize": size, "color": "black" if brightness > 0.4 else "white"}
+def _node(lines: tuple[str, str], gate, size: float) -> OffsetBox:
+    looks = {"fontsize": size, "color": "black"}
     parts: list[Artist] = [TextArea(line, textprops=looks) for line in lines]
     if gate is not None:
-        gate = np.atleast_2d(np.asarray(gate)).mean(axis=0)
+        gate = np.clip(np.atleast_2d(np.asarray(gate)).mean(axis=0), 0, 1)
         width, height = CHARACTER * size * max(map(len, lines)), BAR * size
-        cell = width / len(gate)
         bar = DrawingArea(width, height)
-        for sample, value in enumerate(np.clip(gate, 0, 1)):
-            look = {"facecolor": mpl.colormaps[GATES](value), "edgecolor": "grey"}
-            place = (sample * cell, 0.0)
-            bar.add_artist(Rectangle(place, cell, height, lw=min(0.4, cell / 8), **look))
+        starts = np.flatnonzero(np.diff(gate, prepend=np.nan))
+        for start, end in zip(starts, [*starts[1:], len(gate)], strict=True):
+            look = {"facecolor": mpl.colormaps[GATES](gate[start]), "edgecolor": "grey", "lw": 0.4}
+            left, right = np.array([start, end]) * width / len(gate)
+            bar.add_artist(Rectangle((left, 0.0), right - left, height, **look))
         parts.append(bar)
     return VPacker(children=parts, align="center", pad=0.0, sep=0.15 * size)
 
@@ -141,7 +146,7 @@ def kinds(found: Kinds, x_label: str = "condition") -> Figure:
     relative = activity[order] / activity[order].max(axis=1, keepdims=True)
     left.imshow(relative, interpolation="nearest", **image)
     for border in np.flatnonzero(np.diff(kind[order])):
-        left.axhline(border + 0.5, color=COLOURS[3], linewidth=1)
+        left.axhline(border + 0.5, color=ORANGE, linewidth=1)
     left.set(xlabel=x_label, ylabel="neuron", title="recording", yticks=[])
     if len(found.gates):
         middle.imshow(found.gates, **image)
@@ -154,8 +159,8 @@ def kinds(found: Kinds, x_label: str = "condition") -> Figure:
         axes.set_xticks(ticks, names, rotation=90 if len("".join(names)) > 20 else 0)
         axes.grid(False)
     if np.isfinite(found.silhouette):
-        right.hist(found.null, np.linspace(0, 1, 41), color=COLOURS[7], label="without kinds")
-        right.axvline(found.silhouette, color=COLOURS[0], label="recording")
+        right.hist(found.null, np.linspace(0, 1, 41), color=GREY, label="without kinds")
+        right.axvline(found.silhouette, color=BLUE, label="recording")
         right.legend(fontsize="x-small", loc="upper left")
     right.set(xlabel="silhouette", ylabel="surrogates", xlim=(0, 1.05))
     return figure

@@ -95,6 +95,7 @@ ARGUMENTS = (  # of most functions, by their names
     | {"num_neurons": 32, "losses": LOSS, "reference": LOSS, "learned": None, "seed": 0}
     | {"activity": ALIKE, "resamples": 1, "num_clusters": 2, "baseline": np.zeros(3)}
     | {"threshold": np.zeros(3), "suppressed": False, "axes": None, "title": "", "x_label": "time"}
+    | {"names": None}
 )
 OWN = {  # of those that take others
     "tasks.Task.from_samples": {"X": np.ones((3, 2)), "Y": np.ones(3)},

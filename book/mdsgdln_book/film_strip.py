@@ -82,7 +82,7 @@ def gained_before_silence(seed: int, scale: float, num_steps: int) -> float:
 
 
 def draw() -> Figure:
-    """Return the figure: loss, gates of the strongest neurons at four steps, pathways' strengths."""
+    """Return the figure: losses, gates of the strongest neurons, strengths of pathways."""
     relu, gated = train(SEED, SIGMA, STEPS)
     figure = plt.figure(figsize=(plots.PAGE_WIDTH, 6.2), layout="constrained")
     plt.close(figure)

@@ -19,7 +19,11 @@ from mdsgdln_book.tables import Table
 
 LEFT = 0.03  # of the loss when one counts
 HIDDEN, OF_A_PATHWAY = 300, 8  # neurons; eight are enough for the modes of eight items
-SUM_STEP, CHUNK, MOST = 0.004, 500, 40  # learning rate of the summed loss, steps and numbers of them
+SUM_STEP, CHUNK, MOST = (
+    0.004,
+    500,
+    40,
+)  # learning rate of the summed loss, steps and numbers of them
 
 
 def train_until_learned(network, weights, task, loss: Callable = squared_error):

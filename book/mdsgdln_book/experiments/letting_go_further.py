@@ -78,7 +78,9 @@ def similar_items(structure: str, similarity: float, targets: str, seed: int) ->
     task = tasks.contextual(CONTEXTS, NUM_ITEMS, own, common)
     one_hot, contexts = np.split(np.asarray(task.inputs), [NUM_ITEMS])
     properties = np.asarray(common) / np.linalg.norm(common, axis=0)
-    items = np.vstack([np.sqrt(1 - similarity) * one_hot, np.sqrt(similarity) * properties @ one_hot])
+    items = np.vstack(
+        [np.sqrt(1 - similarity) * one_hot, np.sqrt(similarity) * properties @ one_hot]
+    )
     task = tasks.Task(np.vstack([items, contexts]), task.targets)
     if targets == "whole":
         return task

@@ -125,4 +125,8 @@ def compare_gates(task: str) -> dict:
     }
 
 
-TABLES = {"predicted_gates": Table(compare_gates, sweeps.grid(task=[*FEW, *LARGE, *LINEAR]), repeated=(32,))}
+TABLES = {
+    "predicted_gates": Table(
+        compare_gates, sweeps.grid(task=[*FEW, *LARGE, *LINEAR]), repeated=(32,)
+    )
+}

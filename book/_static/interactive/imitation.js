@@ -20,6 +20,7 @@ Figures.define("imitation", ({ step, points, losses, halves }) => {
   }
 
   return {
+    choices: { network: { label: "the trained network:", names: ["hidden", "revealed"] } },
     sliders: {
       margin: { label: "margin Δ", min: 0, max: 2, step: 0.2, value: 0.4, show: fixed(1) },
       scale: Figures.scale(-5, -2, 1, -4),
@@ -44,23 +45,30 @@ Figures.define("imitation", ({ step, points, losses, halves }) => {
       },
     },
     draw(values) {
-      const { margin, scale, hidden } = values;
+      const { margin, scale, hidden, network } = values;
       const size = [10 ** scale, 2 ** hidden];
       const run = TIMES.map((_, i) => (losses[key(margin, values)][i] || 0) / 1e4);
       const theory = [2, 4].map((k) => TIMES.map((t) => Theory.xorLoss(t, k, margin, ...size)));
       const halfTimes = (k) => along(range(101, 0, 2), (m) => Theory.xorHalfTime(k, m, ...size));
       const over = (curve) => along(TIMES, (_, i) => curve[i]);
       const reached = along(range(11, 0, 2), (m) => halves[key(m, values)] ?? Infinity);
+      const points = reached.map(([m, time]) => ["run", m, time, Math.abs(m - margin) < 0.01]);
       return {
         losses: {
-          curves: [["relu", over(run)], ["two", over(theory[0])], ["four", over(theory[1])]],
+          curves: [
+            ...(network ? [["relu", over(run)]] : []),
+            ["two", over(theory[0])], ["four", over(theory[1])],
+          ],
         },
         halves: {
           curves: [["two", halfTimes(2)], ["four", halfTimes(4)]],
-          marks: [[Theory.crossover, "Δ*"]],
-          points: reached.map(([m, time]) => ["run", m, time, Math.abs(m - margin) < 0.01]),
+          marks: network ? [[Theory.crossover, "Δ*"]] : [],
+          points: network ? points : [],
         },
-        text: describe(margin, size, theory.map((curve) => Theory.relativeError(curve, run))),
+        text: network
+          ? describe(margin, size, theory.map((curve) => Theory.relativeError(curve, run)))
+          : `At the margin ${margin.toFixed(1)}, which of the two will the trained network follow?`
+            + " Place your bet, then reveal it.",
       };
     },
   };

@@ -1,0 +1,229 @@
+"""Which contexts neurons lose under rules that send errors back by other weights than descent."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from mdsgdln import discovery, networks, squared_error, tasks, theory
+from mdsgdln_book import linear_maps, sweeps
+from mdsgdln_book.experiments import letting_go
+from mdsgdln_book.experiments.letting_go_tasks import structure_blocks
+from mdsgdln_book.tables import Table
+
+HIDDEN = 300
+RULES = {
+    "descent": "descent",
+    "node 10000": "node perturbation",  # draws per sample and step
+    "mirror": "Kolen–Pollack",
+    "sign": "sign-symmetric",
+    "fixed": "feedback alignment",
+}
+SCORES = ("initial", "inputs", "feedback", "inputs + feedback", "signs", "activity", "another")
+COUNTS = dict(zip(letting_go.RULES, ("strict", "loose", "at most half"), strict=True))
+hold = jax.lax.stop_gradient
+
+
+@dataclass(frozen=True)
+class LearningRule(networks.Network):
+    """A ReLU network whose hidden neurons are told of errors by the weights that a rule names.
+
+    Weights are W (H, N_in), U (N_out, H), the feedback V (N_out, H), and the gain of each output's
+    feedback (N_out, 1). The output is U relu(W x); its derivative by the hidden activity is
+
+        descent: U · fixed: V · sign: |V| sign(U) · mirror: V, which learns as U (Kolen–Pollack)
+
+    times the gain. "node …" has those of descent; ``perturb`` trains it, by … draws.
+    """
+
+    rule: str
+
+    def apply(self, weights, inputs):
+        """Return the outputs for ``inputs``."""
+        first, second, feedback, gain = weights
+        hidden = jax.nn.relu(first @ inputs)
+        back = feedback if self.rule in ("fixed", "mirror") else second
+        if self.rule == "sign":
+            back = jnp.abs(feedback) * jnp.sign(second)
+        back = hold(gain * back)
+        outputs = second @ hold(hidden) + back @ hidden - hold(back @ hidden)
+        if self.rule == "mirror":
+            outputs += feedback @ hold(hidden) - hold(feedback @ hidden)
+        return outputs
+
+
+@partial(jax.jit, static_argnames=("num_steps", "draws"))
+def perturb(weights, task, rate, num_steps: int, draws: int, key):
+    """Train by node perturbation, in the limit of small perturbations; output weights descend.
+
+    The inputs of a sample's active neurons are perturbed by ξ, and input weights move by −ξ times
+    the change of the loss that ξ brings about, in the mean over many independent draws of ξ. By the
+    central limit theorem this mean is Gaussian: with s, the slopes of minus the loss, its mean is
+    s and its covariance (‖s‖² I + s sᵀ)/draws.
+    """
+    inputs, targets = task.inputs, task.targets
+
+    def step(now, key):
+        first, second, *rest = now
+        drive = first @ inputs
+        hidden = jax.nn.relu(drive)
+        error = (targets - second @ hidden) / task.num_samples
+        slope = (second.T @ error) * (drive > 0)
+        size = jnp.linalg.norm(slope, axis=0)
+        noise = jax.random.normal(key, (len(drive) + 1, task.num_samples)) / jnp.sqrt(draws)
+        told = slope * (1 + noise[-1]) + size * noise[:-1] * (drive > 0)
+        return [first + rate * told @ inputs.T, second + rate * error @ hidden.T, *rest], None
+
+    return jax.lax.scan(step, weights, jax.random.split(key, num_steps))[0]
+
+
+def levels(rule: str, weights, task, step: float, seed: int) -> Iterator[list]:
+    """Train by a rule, and yield the weights at each of the remaining losses letting_go.LEFT."""
+    network = LearningRule(rule)
+    if "node" not in rule:
+        yield from letting_go.train_to_levels(network, weights, task, step=step)
+        return
+    start, key = squared_error(network, weights, task), jax.random.key(seed)
+    for left in letting_go.LEFT:
+        while squared_error(network, weights, task) > left * start:
+            key, now = jax.random.split(key)
+            rate = step * task.num_samples
+            weights = perturb(
+                weights, task.unlabelled(), rate, letting_go.CHUNK, int(rule.split()[1]), now
+            )
+        yield weights
+
+
+def setting(
+    case: str, contexts: int, items: int, scale: float, feedback: float, targets: str, seed: int
+):
+    """Return weights as drawn, the task, and each sample's context; ``feedback``: the size of V.
+
+    ``targets``: "whole", or "linear" for those that the best linear map gives.
+    """
+    common, *own = structure_blocks(case, contexts, seed, items)
+    task = tasks.contextual(contexts, items, own, common)
+    if targets == "linear":
+        residual = linear_maps.linear_residual(task).targets
+        task = tasks.Task(task.inputs, task.targets - residual)
+    network = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
+    first, second = network.init(jax.random.key(seed), scale)
+    back = feedback * jax.random.normal(jax.random.key(seed + 1000), second.shape)
+    numbers = np.repeat(np.arange(contexts), items)
+    return [first, second, back, jnp.ones((len(task.targets), 1))], task, numbers
+
+
+def preference(first, second, task, contexts) -> np.ndarray:
+    """Return ``theory.context_preference`` with any matrix in place of the output weights."""
+    network = networks.ReLUNetwork((len(task.inputs), len(first), len(task.targets)))
+    return np.asarray(theory.context_preference(network, [first, second], task, contexts))
+
+
+def activity(first, task, num_contexts: int) -> np.ndarray:
+    """Return each neuron's mean activity in each context, (H, C)."""
+    hidden = np.maximum(np.asarray(first @ task.inputs), 0)
+    return hidden.reshape(len(hidden), num_contexts, -1).mean(axis=2)
+
+
+def scores(weights, task, contexts) -> list[np.ndarray]:
+    """Return the scores that may forecast which contexts are lost, (H, C) each, as in SCORES."""
+    first, second, back, _ = map(np.asarray, weights)
+    inputs, outputs, feedback, signs = (
+        preference(some, other, task, contexts)
+        for some, other in (
+            (first, 0 * second),
+            (0 * first, second),
+            (0 * first, back),
+            (0 * first, np.abs(back) * np.sign(second)),
+        )
+    )
+    initial, before = inputs + outputs, activity(first, task, inputs.shape[1])
+    another = np.roll(initial, 1, axis=0)
+    return [initial, inputs, feedback, inputs + feedback, signs, before, another]
+
+
+def lost_by_count(weights, task, num_contexts: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the contexts that each neuron has lost, (H, C), by each of COUNTS, and its weight."""
+    share = letting_go.active_share_per_context(weights, task, num_contexts)
+    lost = letting_go.inactive_contexts_by_rule(share).values()
+    return list(lost), np.asarray(discovery.importance(*weights[:2]))
+
+
+def forecast_by_rule(
+    rule: str,
+    case: str,
+    contexts: int,
+    items: int,
+    scale: float,
+    feedback: float,
+    step: float,
+    targets: str,
+    seed: int,
+) -> dict:
+    """Train by a rule until 1 % of the loss is left; return which contexts are lost and foretold.
+
+    By each of COUNTS: ``shares`` of the weight active in 0, 1, …, C contexts, what each of SCORES
+    has ``recovered``, and ``chance``. ``feedback`` is the size of the feedback weights over σ for
+    the rule "mirror", itself for the others.
+    """
+    size = feedback * scale if rule == "mirror" else feedback
+    weights, task, numbers = setting(case, contexts, items, scale, size, targets, seed)
+    *_, now = levels(rule, weights, task, step, seed)
+    lost, mass = lost_by_count(now, task, contexts)
+    foretold = scores(weights, task, numbers)
+    return {
+        "shares": np.array([letting_go.share_by_context_count(off, mass) for off in lost]),
+        "recovered": np.array(
+            [[letting_go.forecast_accuracy(score, off, mass) for score in foretold] for off in lost]
+        ),
+        "chance": np.array([letting_go.chance_accuracy(off, mass) for off in lost]),
+    }
+
+
+SEEDS = range(60, 65)
+USUAL = {
+    "case": ["tree"],
+    "contexts": [3],
+    "items": [8],
+    "scale": [1e-4],
+    "step": [letting_go.SUM_STEP],
+    "targets": ["whole"],
+    "seed": SEEDS,
+}
+
+
+def usual(rules, feedback=0.1, **other):
+    """Return settings that differ from the usual ones in what is given."""
+    return [
+        entry
+        for rule in rules
+        for entry in sweeps.grid(
+            rule=[rule], **USUAL | {"feedback": [1.0 if rule == "mirror" else feedback]} | other
+        )
+    ]
+
+
+LOCAL = ["fixed", "mirror"]
+TABLES = {
+    "learning_rule": Table(
+        forecast_by_rule,
+        usual([*RULES, "node 100"])
+        + usual(["descent", *LOCAL], case=["tree, ring, cross"])
+        + usual(["descent", *LOCAL], contexts=[4])
+        + usual(["fixed"], contexts=[5, 6])
+        + usual(["fixed"], items=[4, 16])
+        + usual(["fixed"], case=["ring", "random"])
+        + usual(["fixed"], scale=[1e-5, 1e-3, 1e-2])
+        + usual(["fixed"], feedback=0.01)
+        + usual(["fixed"], feedback=0.001)
+        + usual(["fixed"], step=[letting_go.SUM_STEP / 4])
+        + usual(["descent", *LOCAL], targets=["linear"]),
+        repeated=(0, 20),
+    ),
+    "learning_rule_more": Table(
+        forecast_by_rule, usual(["fixed"], contexts=[4], seed=range(65, 85))
+    ),
+}

@@ -71,6 +71,11 @@ def remembered(
     preference = np.asarray(md.theory.context_preference(network, start, task, numbers))
     updates = int(UPDATES[loss] / step) if rule != "descent" else 4000
     now = train_until(task, start, RULES[rule](step), loss, updates, batch or None, key)
+    return count_and_forecast(now, task, preference)
+
+
+def count_and_forecast(now, task, preference: np.ndarray) -> dict:
+    """Return shares by number of contexts, and how well preferences forecast, by each rule."""
     share = letting_go.active_share_per_context(now, task, 3)
     mass = np.asarray(md.discovery.importance(*now))
     rules = letting_go.inactive_contexts_by_rule(share).values()
@@ -106,8 +111,7 @@ def let_go_of_linear_targets(rule: str, targets: str, seed: int) -> dict:
 def let_go_where_needed(rule: str, step: float, scale: float, batch: int, seed: int) -> dict:
     """Train on an equivalence with the logistic loss, which no linear map can lower to zero.
 
-    ``shares`` by each of letting_go.RULES in 0, 1, …, C contexts when 3 % of the loss is left;
-    ``recovered`` by each rule, from the neuron's own initial preferences and from another's.
+    ``shares``, ``recovered`` and ``chance`` as above, when 3 % of the loss is left.
     """
     task = people_gates.task_by_kind("equivalence", 3, "tree", 0)
     weights_key, key = jax.random.split(jax.random.key(seed))
@@ -116,16 +120,7 @@ def let_go_where_needed(rule: str, step: float, scale: float, batch: int, seed: 
     preference = np.asarray(md.theory.context_preference(network, start, task, numbers))
     updates = int(UPDATES["logistic"] / step) if rule != "descent" else 4000
     now = train_until(task, start, RULES[rule](step), "logistic", updates, batch or None, key)
-    share = letting_go.active_share_per_context(now, task, 3)
-    mass = np.asarray(md.discovery.importance(*now))
-    rules = letting_go.inactive_contexts_by_rule(share).values()
-    return {
-        "shares": letting_go.shares_by_rule(now, task, 3),
-        "recovered": [
-            [letting_go.forecast_accuracy(score, off, mass) for off in rules]
-            for score in (preference, np.roll(preference, 1, axis=0))
-        ],
-    }
+    return count_and_forecast(now, task, preference)
 
 
 SEEDS = range(30, 35)

@@ -20,7 +20,7 @@ Figures.define("imitation", ({ step, points, losses, halves }) => {
   }
 
   return {
-    choices: { network: { label: "the trained network:", names: ["hidden", "revealed"] } },
+    choices: { network: { label: "the trained network:", names: ["concealed", "revealed"] } },
     sliders: {
       margin: { label: "margin Δ", min: 0, max: 2, step: 0.2, value: 0.4, show: fixed(1) },
       scale: Figures.scale(-5, -2, 1, -4),

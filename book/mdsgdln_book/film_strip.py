@@ -1,5 +1,7 @@
 """The film strip: a ReLU network and the gated network that imitates it, on one axis of steps."""
 
+from functools import cache
+
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from mdsgdln import networks, tasks, training
 from mdsgdln_book import plots
+from mdsgdln_book.experiments.reduced import keep_weights
 
 ITEMS, CONTEXTS, NEURONS, SEED, SIGMA = 8, 3, 300, 20, 1e-4
 RATE, STEPS, EVERY = 0.1, 1001, 5
@@ -16,32 +19,38 @@ STAGES = {"A": (0, 60), "B": (60, 125), "C": (125, STEPS)}
 LEFT = 0  # the context that our neuron has let go of in the end
 SHOWN = 48  # neurons in a frame
 
-TASK = tasks.contextual(CONTEXTS, ITEMS)
-RELU = networks.ReLUNetwork((ITEMS + CONTEXTS, NEURONS, 60))
-GATED = networks.contextual_pathways(TASK, CONTEXTS, 2, NEURONS // 4)  # as many neurons in all
 HALVES = np.repeat([1.0, -1.0], ITEMS // 2) / np.sqrt(ITEMS)  # of the tree, its strongest mode
 
 
+@cache
+def setting() -> tuple:
+    """Return the task, the ReLU network of *letting go*, and a gated one of as many neurons."""
+    task = tasks.contextual(CONTEXTS, ITEMS)
+    relu = networks.ReLUNetwork((ITEMS + CONTEXTS, NEURONS, 60))
+    return task, relu, networks.contextual_pathways(task, CONTEXTS, 2, NEURONS // 4)
+
+
 def train(seed: int, scale: float, num_steps: int) -> tuple:
-    """Return the runs of the ReLU network, that of *letting go*, and of the gated network."""
+    """Return the runs of the ReLU network and of the gated network."""
+    task, *both = setting()
     return tuple(
         training.train(
             network,
             network.init(jax.random.key(seed), scale),
-            TASK,
+            task,
             RATE,
             num_steps,
-            observe=lambda weights: weights,
+            observe=keep_weights,
             every=EVERY,
         )
-        for network in (RELU, GATED)
+        for network in both
     )
 
 
 def activity_and_weight(run) -> tuple[np.ndarray, np.ndarray]:
     """Return which samples activate each neuron, (T, neurons, P), and its ‖w‖ ‖u‖, (T, neurons)."""
     first, second = map(np.asarray, run.observed)
-    active = np.einsum("thi,ip->thp", first, np.asarray(TASK.inputs)) > 0
+    active = np.einsum("thi,ip->thp", first, np.asarray(setting()[0].inputs)) > 0
     return active, np.linalg.norm(first, axis=2) * np.linalg.norm(second, axis=1)
 
 
@@ -52,9 +61,9 @@ def pathway_norms(run, inputs) -> np.ndarray:
         run: of the gated network.
         inputs: items and contexts, (11, S); contextual pathways see the items alone.
     """
-    norms = []
-    for path in GATED.graph.paths:
-        into, out = (np.asarray(run.observed[edge]) for edge in GATED.graph.path_edges(path))
+    norms, graph = [], setting()[2].graph
+    for path in graph.paths:
+        into, out = (np.asarray(run.observed[edge]) for edge in graph.path_edges(path))
         norms.append(np.linalg.norm(out @ into @ inputs[: into.shape[2]], axis=(1, 2)))
     return np.stack(norms)
 
@@ -138,7 +147,7 @@ def _draw_gates(ax, active, ours, title):
 
 
 def _draw_strengths(ax, gated):
-    norms = pathway_norms(gated, np.asarray(TASK.inputs))
+    norms = pathway_norms(gated, np.asarray(setting()[0].inputs))
     steps = EVERY * np.arange(norms.shape[1])
     for norm, colour in zip(norms, plots.COLOURS[2:3] + plots.COLOURS[:1] * 3, strict=True):
         ax.plot(steps, norm, color=colour)

@@ -25,6 +25,12 @@ def linear_residual(task: Task) -> Task:
     return Task(task.inputs, left_over, task.labels)
 
 
+def linear_part(task: Task) -> Task:
+    """Return the task of which the best linear map leaves nothing: its targets are Y X⁺ X."""
+    left_over = linear_residual(task).targets
+    return Task(task.inputs, np.asarray(task.targets, float) - np.asarray(left_over), task.labels)
+
+
 def alignment(maps: ArrayLike, left: ArrayLike, right: ArrayLike) -> Float[Array, " T"]:
     """Return how well linear maps W send some input modes to their output modes, 0 to 1.
 

@@ -3,80 +3,43 @@
 A gated network with a pathway for every set of contexts, and a ReLU network, learn one task.
 """
 
-from collections.abc import Callable
 from itertools import combinations
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+import optax
 
-from mdsgdln import discovery, gates, networks, squared_error, tasks, training
+from mdsgdln import discovery, gates, networks, squared_error
 from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments import letting_go
-from mdsgdln_book.experiments.letting_go_tasks import contextual_setting
-from mdsgdln_book.experiments.reduced import project_targets
+from mdsgdln_book.experiments.letting_go_tasks import SIZES, contextual_setting
+from mdsgdln_book.experiments.reduced import project_targets, train_until_learned
 from mdsgdln_book.tables import Table
 
-LEFT = 0.03  # of the loss when one counts
-HIDDEN, OF_A_PATHWAY = 300, 8  # neurons; eight are enough for the modes of eight items
-SUM_STEP, CHUNK, MOST = (
-    0.004,
-    500,
-    40,
-)  # learning rate of the summed loss, steps and numbers of them
+OF_A_PATHWAY = 8  # neurons, enough for the modes of eight items
 
 
-def train_until_learned(network, weights, task, loss: Callable = squared_error):
-    """Return the weights when 3 % of the loss is left.
-
-    Raises:
-        ArithmeticError: it never is.
-    """
-    first = loss(network, weights, task)
-    for _ in range(MOST):
-        rate = SUM_STEP * task.num_samples
-        weights = training.train(network, weights, task, rate, CHUNK, loss=loss).weights
-        if loss(network, weights, task) <= LEFT * first:
-            return weights
-    raise ArithmeticError(f"more than {LEFT} of the loss is left")
-
-
-def contexts_lost_by_neurons(
-    structure: str, contexts: int, scale: float, targets: str, seed: int
-) -> dict:
+def contexts_lost_by_neurons(network, weights, task, contexts: int) -> dict:
     """Return how many contexts neurons lose, in the mean over the weight of those that lose any.
 
-    ``lost`` after and ``before`` training, by each of letting_go.RULES; ``letting`` is the share of
-    the weight that loses some contexts, but not all.
+    ``lost`` after and ``before`` training, by each of letting_go.RULES.
     """
-    network, weights, task, _ = contextual_setting(structure, contexts, "300", seed)
-    weights = [layer * (scale / 1e-4) for layer in weights]
-    if targets == "remaining":
-        task = tasks.Task(task.inputs, linear_maps.linear_residual(task).targets)
-    after = train_until_learned(network, weights, task)
-    counts = {}
+    rule = optax.sgd(letting_go.SUM_STEP * task.num_samples)
+    after, counts = train_until_learned(network, weights, task, rule), {}
     for name, now in (("before", weights), ("lost", after)):
-        share = letting_go.active_share_per_context(now, task, contexts)
-        weight = np.asarray(discovery.importance(*now))
-        off = letting_go.inactive_contexts_by_rule(share).values()
+        off, mass = letting_go.lost_contexts(now, task, contexts)
         counts[name] = [
-            letting_go.weighted_mean(weight * letting_go.is_contextual(some), some.sum(axis=1))
+            letting_go.weighted_mean(mass * letting_go.is_contextual(some), some.sum(axis=1))
             for some in off
         ]
-        counts["letting"] = [weight @ letting_go.is_contextual(some) / weight.sum() for some in off]
     return counts
 
 
-def contexts_lost_by_pathways(
-    structure: str, contexts: int, scale: float, targets: str, seed: int
-) -> dict:
+def contexts_lost_by_pathways(task, contexts: int, scale: float, seed: int) -> dict:
     """Return how many contexts pathways other than the common one lose, in the mean over weight.
 
     There is a pathway for every set of contexts, and the contextual ones see the items alone.
     """
-    _, _, task, _ = contextual_setting(structure, contexts, "300", seed)
-    if targets == "remaining":
-        task = tasks.Task(task.inputs, linear_maps.linear_residual(task).targets)
     task = project_targets(task)
     num_items = task.num_samples // contexts
     subsets = [s for k in range(1, contexts + 1) for s in combinations(range(contexts), k)]
@@ -92,17 +55,24 @@ def contexts_lost_by_pathways(
         return squared_error(network, weights | {into: seen * weights[into]}, task)
 
     weights = network.init(jax.random.key(seed), scale)
-    after = train_until_learned(network, weights | {into: seen * weights[into]}, task, of_items)
-    weight = np.asarray(jnp.linalg.norm(after[into], axis=1) * jnp.linalg.norm(after[out], axis=0))
-    return {"lost": letting_go.weighted_mean(weight * (lost > 0), lost)}
+    weights |= {into: seen * weights[into]}
+    rule = optax.sgd(letting_go.SUM_STEP * task.num_samples)
+    after = train_until_learned(network, weights, task, rule, of_items)
+    mass = np.asarray(discovery.importance(after[into], after[out]))
+    return {"lost": letting_go.weighted_mean(mass * (lost > 0), lost)}
 
 
 def contexts_lost(
     who: str, structure: str, contexts: int, scale: float, targets: str, seed: int
 ) -> dict:
-    """Count the contexts that pathways or neurons lose, in the mean over their weight."""
-    count = {"neurons": contexts_lost_by_neurons, "pathways": contexts_lost_by_pathways}[who]
-    return count(structure, contexts, scale, targets, seed)
+    """Count the contexts that pathways or neurons lose, on the whole task or what is left of it."""
+    network, weights, task, _ = contextual_setting(structure, contexts, "300", seed)
+    if targets == "remaining":
+        task = linear_maps.linear_residual(task)
+    if who == "pathways":
+        return contexts_lost_by_pathways(task, contexts, scale, seed)
+    weights = [layer * (scale / SIZES["300"][1]) for layer in weights]
+    return contexts_lost_by_neurons(network, weights, task, contexts)
 
 
 SEEDS = range(40, 45)

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import discovery, networks, squared_error, tasks, theory
+from mdsgdln import networks, squared_error, theory
 from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments import letting_go
-from mdsgdln_book.experiments.letting_go_tasks import structure_blocks
+from mdsgdln_book.experiments.letting_go_tasks import contextual_task
 from mdsgdln_book.tables import Table
 
 HIDDEN = 300
@@ -104,11 +104,9 @@ def setting(
 
     ``targets``: "whole", or "linear" for those that the best linear map gives.
     """
-    common, *own = structure_blocks(case, contexts, seed, items)
-    task = tasks.contextual(contexts, items, own, common)
+    task = contextual_task(case, contexts, items, seed)
     if targets == "linear":
-        residual = linear_maps.linear_residual(task).targets
-        task = tasks.Task(task.inputs, task.targets - residual)
+        task = linear_maps.linear_part(task)
     network = networks.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     first, second = network.init(jax.random.key(seed), scale)
     back = feedback * jax.random.normal(jax.random.key(seed + 1000), second.shape)
@@ -145,13 +143,6 @@ def scores(weights, task, contexts) -> list[np.ndarray]:
     return [initial, inputs, feedback, inputs + feedback, signs, before, another]
 
 
-def lost_by_count(weights, task, num_contexts: int) -> tuple[list[np.ndarray], np.ndarray]:
-    """Return the contexts that each neuron has lost, (H, C), by each of COUNTS, and its weight."""
-    share = letting_go.active_share_per_context(weights, task, num_contexts)
-    lost = letting_go.inactive_contexts_by_rule(share).values()
-    return list(lost), np.asarray(discovery.importance(*weights[:2]))
-
-
 def forecast_by_rule(
     rule: str,
     case: str,
@@ -172,15 +163,7 @@ def forecast_by_rule(
     size = feedback * scale if rule == "mirror" else feedback
     weights, task, numbers = setting(case, contexts, items, scale, size, targets, seed)
     *_, now = levels(rule, weights, task, step, seed)
-    lost, mass = lost_by_count(now, task, contexts)
-    foretold = scores(weights, task, numbers)
-    return {
-        "shares": np.array([letting_go.share_by_context_count(off, mass) for off in lost]),
-        "recovered": np.array(
-            [[letting_go.forecast_accuracy(score, off, mass) for score in foretold] for off in lost]
-        ),
-        "chance": np.array([letting_go.chance_accuracy(off, mass) for off in lost]),
-    }
+    return letting_go.count_and_forecast(now, task, scores(weights, task, numbers))
 
 
 SEEDS = range(60, 65)

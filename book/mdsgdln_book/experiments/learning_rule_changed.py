@@ -40,8 +40,8 @@ def changed(rule: str, how: str, contexts: int, seed: int) -> dict:
             second = end[1] if how == "inputs" else other
     start = [first, second, jnp.asarray(back), gain]
     *_, again = learning_rule.levels(rule, start, task, letting_go.SUM_STEP, seed)
-    lost, mass = learning_rule.lost_by_count(end, task, contexts)
-    after, after_mass = learning_rule.lost_by_count(again, task, contexts)
+    lost, mass = letting_go.lost_contexts(end, task, contexts)
+    after, after_mass = letting_go.lost_contexts(again, task, contexts)
     score = learning_rule.preference(0 * first, start[2], task, numbers)
     found: dict[str, list] = {"followed": [], "stayed": [], "forecast": [], "first": []}
     for before, now in zip(lost, after, strict=True):
@@ -84,7 +84,7 @@ def driven_on(contexts: int, seed: int) -> dict:
     structure = structure - structure.mean(axis=1, keepdims=True)
     pulls = np.einsum("crh,ri->hci", blocks - blocks.mean(axis=0), structure)[each, least]
     *_, end = learning_rule.levels("fixed", weights, task, letting_go.SUM_STEP, seed)
-    lost, mass = learning_rule.lost_by_count(end, task, contexts)
+    lost, mass = letting_go.lost_contexts(end, task, contexts)
     ends = [off[each, least] for off in lost]
 
     def summary(which, items):

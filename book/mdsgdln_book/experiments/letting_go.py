@@ -45,19 +45,38 @@ def inactive_contexts_by_rule(share: np.ndarray) -> dict[str, np.ndarray]:
     return dict(zip(RULES, (share == 0, share < 0.5, share <= 0.5), strict=True))
 
 
+def lost_contexts(weights, task, num_contexts: int) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the contexts that each neuron has lost, (H, C), by each of RULES, and its weight."""
+    share = active_share_per_context(weights, task, num_contexts)
+    lost = inactive_contexts_by_rule(share).values()
+    return list(lost), np.asarray(discovery.importance(*weights[:2]))
+
+
 def inactive_contexts(weights, task, num_contexts: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the contexts in which each neuron is mostly inactive, (H, C), and neurons' weights."""
-    share = active_share_per_context(weights, task, num_contexts)
-    off = inactive_contexts_by_rule(share)["at most half"]
-    return off, np.asarray(discovery.importance(*weights))
+    (*_, off), mass = lost_contexts(weights, task, num_contexts)
+    return off, mass
 
 
 def shares_by_rule(weights, task, num_contexts: int) -> list[np.ndarray]:
     """Return the weight share of neurons active in 0, 1, …, C contexts, by each of RULES."""
-    share = active_share_per_context(weights, task, num_contexts)
-    mass = np.asarray(discovery.importance(*weights))
-    rules = inactive_contexts_by_rule(share).values()
-    return [share_by_context_count(off, mass) for off in rules]
+    lost, mass = lost_contexts(weights, task, num_contexts)
+    return [share_by_context_count(off, mass) for off in lost]
+
+
+def count_and_forecast(weights, task, scores) -> dict[str, np.ndarray]:
+    """Return by each of RULES which contexts are lost, and how well scores, (H, C) each, forecast.
+
+    ``shares`` of the weight active in 0, 1, …, C contexts, (3, C + 1); what each score has
+    ``recovered``, (3, scores), and ``chance``, (3,).
+    """
+    lost, mass = lost_contexts(weights, task, scores[0].shape[1])
+    recovered = [[forecast_accuracy(score, off, mass) for score in scores] for off in lost]
+    return {
+        "shares": np.array([share_by_context_count(off, mass) for off in lost]),
+        "recovered": np.array(recovered),
+        "chance": np.array([chance_accuracy(off, mass) for off in lost]),
+    }
 
 
 def is_contextual(off: np.ndarray) -> np.ndarray:
@@ -155,20 +174,16 @@ def forecast_inactive_contexts(case: str, contexts: int, size: str, how: str, se
         case "minibatches":
             batch_size = task.num_samples // 4
         case "linear part":
-            task = tasks.Task(task.inputs, task.targets - linear_maps.linear_residual(task).targets)
+            task = linear_maps.linear_part(task)
         case "no preference":
             weights = remove_preferences(weights, task, numbers)
         case "no item mean":
             task = remove_item_means(task, contexts)
     for now in train_to_levels(network, weights, task, batch_size):
-        share = active_share_per_context(now, task, contexts)
-        mass = np.asarray(discovery.importance(*now))
-        rules = inactive_contexts_by_rule(share).values()
-        recovered = [[forecast_accuracy(score, off, mass) for score in scores] for off in rules]
-        found["shares"].append(shares_by_rule(now, task, contexts))
-        found["half"].append(np.average((share == 0.5).any(axis=1), weights=mass))
-        found["recovered"].append(recovered)
-        found["chance"].append([chance_accuracy(off, mass) for off in rules])
+        (_, fewer, at_most), mass = lost_contexts(now, task, contexts)
+        found["half"].append(np.average((at_most & ~fewer).any(axis=1), weights=mass))
+        for name, values in count_and_forecast(now, task, scores).items():
+            found[name].append(values)
     return {name: np.array(values) for name, values in found.items()}
 
 

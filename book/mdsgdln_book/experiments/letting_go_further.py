@@ -3,13 +3,13 @@
 import jax
 import numpy as np
 
-from mdsgdln import discovery, networks, tasks
+from mdsgdln import networks, tasks
 from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments import letting_go
-from mdsgdln_book.experiments.letting_go_tasks import structure_blocks
+from mdsgdln_book.experiments.letting_go_tasks import contextual_task, structure_blocks
 from mdsgdln_book.tables import Table
 
-CONTEXTS = 3
+CONTEXTS, NUM_ITEMS, NEURONS = 3, 8, 300
 WIDTH, DEEP_SCALE = 154, 1e-3  # of two hidden layers
 IMAGES, DIGITS_SCALE, DIGITS_STEP = 100, 1e-3, 5e-4
 
@@ -74,18 +74,13 @@ def similar_items(structure: str, similarity: float, targets: str, seed: int) ->
     An item is √(1 − a) times a one-hot vector over √a times its properties, of length one, with
     similarity a. ``targets`` are "whole", or the "linear" part that the best linear map gives.
     """
-    common, *own = structure_blocks(structure, CONTEXTS, seed, NUM_ITEMS)
-    task = tasks.contextual(CONTEXTS, NUM_ITEMS, own, common)
+    properties = structure_blocks(structure, CONTEXTS, seed, NUM_ITEMS)[0]
+    properties = properties / np.linalg.norm(properties, axis=0)
+    task = contextual_task(structure, CONTEXTS, NUM_ITEMS, seed)
     one_hot, contexts = np.split(np.asarray(task.inputs), [NUM_ITEMS])
-    properties = np.asarray(common) / np.linalg.norm(common, axis=0)
-    items = np.vstack(
-        [np.sqrt(1 - similarity) * one_hot, np.sqrt(similarity) * properties @ one_hot]
-    )
-    task = tasks.Task(np.vstack([items, contexts]), task.targets)
-    if targets == "whole":
-        return task
-    rest = np.asarray(linear_maps.linear_residual(task).targets)
-    return tasks.Task(task.inputs, np.asarray(task.targets) - rest)
+    alike = [np.sqrt(1 - similarity) * one_hot, np.sqrt(similarity) * properties @ one_hot]
+    task = tasks.Task(np.vstack([*alike, contexts]), task.targets)
+    return linear_maps.linear_part(task) if targets == "linear" else task
 
 
 def let_go_with_similar_items(
@@ -110,17 +105,9 @@ def let_go_with_similar_items(
     *_, end = letting_go.train_to_levels(network, start, task)
     numbers = np.repeat(np.arange(CONTEXTS), NUM_ITEMS)
     preference, *_ = letting_go.forecasts(network, start, task, numbers)
-    share = letting_go.active_share_per_context(end, task, CONTEXTS)
-    mass = np.asarray(discovery.importance(*end))
-    rules = letting_go.inactive_contexts_by_rule(share).values()
-    return {
-        "shares": letting_go.shares_by_rule(end, task, CONTEXTS),
-        "recovered": [letting_go.forecast_accuracy(preference, off, mass) for off in rules],
-        "chance": [letting_go.chance_accuracy(off, mass) for off in rules],
-    }
+    return letting_go.count_and_forecast(end, task, [preference])
 
 
-NUM_ITEMS, NEURONS = 8, 300
 STRUCTURES, SEEDS = ["tree", "ring", "random"], range(50, 55)
 CASES = ["two hidden layers", "digits"]
 TABLES = {  # with two hidden layers, rounding decides where neurons end: digits are repeated

@@ -33,12 +33,19 @@ def structure_blocks(case: str, num_contexts: int, seed: int, num_items: int) ->
     return [np.asarray(tasks.structure(name, num_items)) for name in names]
 
 
+def contextual_task(
+    case: str, num_contexts: int, num_items: int = NUM_ITEMS, seed: int = 0, common: float = 1.0
+) -> tasks.Task:
+    """Return items in contexts, with a common block ``common`` times as large as the others."""
+    shared, *own = structure_blocks(case, num_contexts, seed, num_items)
+    return tasks.contextual(num_contexts, num_items, own, common * shared)
+
+
 def contextual_setting(
     case: str, num_contexts: int, size: str, seed: int, num_items: int = NUM_ITEMS
 ):
     """Return the network, its initial weights, the task, and the context of each sample."""
-    common, *own = structure_blocks(case, num_contexts, seed, num_items)
-    task = tasks.contextual(num_contexts, num_items, own, common)
+    task = contextual_task(case, num_contexts, num_items, seed)
     num_hidden, scale = SIZES[size]
     network = networks.ReLUNetwork((len(task.inputs), num_hidden, len(task.targets)))
     contexts = np.repeat(np.arange(num_contexts), num_items)

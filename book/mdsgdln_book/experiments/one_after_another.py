@@ -13,7 +13,7 @@ import optax
 import mdsgdln as md
 from mdsgdln_book import linear_maps
 from mdsgdln_book.experiments import letting_go
-from mdsgdln_book.experiments.letting_go_tasks import structure_blocks
+from mdsgdln_book.experiments.letting_go_tasks import contextual_task
 from mdsgdln_book.tables import Table
 
 HIDDEN, NEURONS = 300, 128  # of the network, and of what predicts it
@@ -59,14 +59,6 @@ def by_context(task: md.Task, num_contexts: int) -> md.Task:
         lambda each: jnp.stack(jnp.split(jnp.asarray(each, float), num_contexts, axis=1)),
         task.unlabelled(),
     )
-
-
-def contextual_task(
-    case: str, contexts: int, items: int, common: float = 1.0, seed: int = 0
-) -> md.Task:
-    """Return items in contexts, with a common block ``common`` times as large as the others."""
-    shared, *own = structure_blocks(case, contexts, seed, items)
-    return md.tasks.contextual(contexts, items, own, common * shared)
 
 
 def relative_error(losses, reference) -> float:
@@ -189,9 +181,9 @@ def mixing(
     ``left`` is the part of the loss on all contexts then. ``targets`` are the whole task's or what
     its best linear map gives.
     """
-    task = contextual_task(case, contexts, items, common, seed)
+    task = contextual_task(case, contexts, items, seed, common)
     if targets == "linear":
-        task = md.Task(task.inputs, task.targets - linear_maps.linear_residual(task).targets)
+        task = linear_maps.linear_part(task)
     network = md.ReLUNetwork((len(task.inputs), 200, len(task.targets)))
     start, parts = network.init(jax.random.key(seed), scale), by_context(task, contexts)
     turn = "descent", round(length / RATE), 3000, 100

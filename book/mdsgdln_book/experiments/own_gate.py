@@ -9,13 +9,17 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from mdsgdln import gates, networks, squared_error, tasks, training
+from mdsgdln import gates, networks, tasks, training
 from mdsgdln_book import linear_maps, sweeps
-from mdsgdln_book.experiments.letting_go_tasks import structure_blocks
-from mdsgdln_book.experiments.reduced import keep_weights, project_targets
+from mdsgdln_book.experiments.letting_go_tasks import contextual_task
+from mdsgdln_book.experiments.reduced import (
+    keep_weights,
+    project_targets,
+    train_until_learned,
+)
 from mdsgdln_book.tables import Table
 
-RATE, LEFT = 0.2, 0.03  # learning rate; share of the loss when one looks at the units
+RATE = 0.2
 ESCAPED = 0.1  # of the largest strength that a unit reaches alone
 GATES = {"ReGLU": jax.nn.relu, "SwiGLU": jax.nn.silu, "bilinear": jax.nn.identity}
 
@@ -94,7 +98,7 @@ def cosines(weights):
     return jnp.abs(jnp.sum(g * w, axis=1)) / norms
 
 
-def importance(network, weights, task) -> np.ndarray:
+def contribution(network, weights, task) -> np.ndarray:
     """Return what units contribute: ‖u‖ times the root mean square of h, (H,)."""
     hidden = np.asarray(network.hidden(weights, task.inputs))
     return np.linalg.norm(weights[-1], axis=0) * np.sqrt((hidden**2).mean(axis=1))
@@ -104,17 +108,15 @@ def setting(kind, structure, contexts, items, scale, seed, hidden=200, power=1.0
     """Return a network, its initial weights and a task of items in contexts."""
     generator = np.random.default_rng(seed)
     if structure == "each sample":  # properties drawn for each sample, whatever item and context
-        common, *own = structure_blocks("tree", contexts, seed, items)
-        inputs = tasks.contextual(contexts, items, own, common).inputs
+        inputs = contextual_task("tree", contexts, items, seed).inputs
         task = tasks.Task(inputs, generator.integers(0, 2, (15, contexts * items)).astype(float))
     elif structure == "product":  # whitened inputs, x₁² − x₂²/2, a product of two forms
         x = np.linalg.qr(generator.standard_normal((60, 4)))[0].T * 60**0.5
         task = tasks.Task(x, [x[0] ** 2 - x[1] ** 2 / 2])
     else:
-        common, *own = structure_blocks(structure, contexts, seed, items)
-        task = tasks.contextual(contexts, items, own, common)
+        task = contextual_task(structure, contexts, items, seed)
     if targets == "linear":
-        task = tasks.Task(task.inputs, task.targets - linear_maps.linear_residual(task).targets)
+        task = linear_maps.linear_part(task)
     task = project_targets(task)
     given = contexts if kind.startswith("given") else 0
     network = Units((len(task.inputs), hidden, len(task.targets)), kind, power, given)
@@ -171,29 +173,13 @@ def first_escape(kind: str, structure: str, scale: float, seed: int) -> dict:
     }
 
 
-def train_until_learned(network, weights, task, optimiser=None, chunk=500, most=200):
-    """Return the weights when 3 % of the loss is left.
-
-    Raises:
-        ArithmeticError: it never is.
-    """
-    first, state = squared_error(network, weights, task), None
-    optimiser = optimiser or optax.sgd(RATE)
-    for _ in range(most):
-        run = training.train(network, weights, task, None, chunk, optimiser=optimiser, state=state)
-        weights, state = run.weights, run.state
-        if squared_error(network, weights, task) <= LEFT * first:
-            return weights
-    raise ArithmeticError(f"more than {LEFT} of the loss is left")
-
-
 def who_works(kind: str, contexts: int, scale: float, seed: int) -> dict:
     """Return how many units hold 90 % in the end, and the share of them among the earliest alone.
 
     ``other`` is this share by the times of another network's units.
     """
     network, weights, task = setting(kind, "tree", contexts, 8, scale, seed)
-    end = importance(network, train_until_learned(network, weights, task), task)
+    end = contribution(network, train_until_learned(network, weights, task, optax.sgd(RATE)), task)
     order = np.argsort(-end)
     number = int(np.searchsorted(np.cumsum(end[order]), 0.9 * end.sum())) + 1
     found = {"number": number}

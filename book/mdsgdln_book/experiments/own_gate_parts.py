@@ -12,13 +12,12 @@ from mdsgdln_book.experiments.own_gate import (
     RATE,
     SEEDS,
     Units,
+    contribution,
     cosines,
-    importance,
     setting,
     times_alone,
-    train_until_learned,
 )
-from mdsgdln_book.experiments.reduced import keep_weights
+from mdsgdln_book.experiments.reduced import keep_weights, train_until_learned
 from mdsgdln_book.tables import Table
 
 RULES = ("no item", "fewer than half", "mainly")  # of a context; where a unit counts as silent
@@ -37,7 +36,7 @@ def equality(kind: str, structure: str, scale: float, rule: str, seed: int) -> d
     equal, left = [], []
     for now in range(80):
         at = jax.tree.map(itemgetter(now), run.observed)
-        equal.append(np.average(cosines(at), weights=importance(network, at, task)))
+        equal.append(np.average(cosines(at), weights=contribution(network, at, task)))
         left.append(float(run.losses[now * every] / run.losses[0]))
     return {"equal": equal, "left": left, "times": RATE * every * np.arange(80)}
 
@@ -115,9 +114,9 @@ def shares(
     network, weights, task = setting(
         kind, structure, contexts, items, scale, seed, hidden, power, targets
     )
-    optimiser = optax.adam(1e-3) if rule == "Adam" else None
+    optimiser = optax.adam(1e-3) if rule == "Adam" else optax.sgd(RATE)
     end = train_until_learned(network, weights, task, optimiser)
-    weight = importance(network, end, task)
+    weight = contribution(network, end, task)
     response = np.abs(np.asarray(network.hidden(end, task.inputs)))
     on = (response > 0.01 * response.max(axis=1, keepdims=True)).reshape(len(weight), contexts, -1)
     mean = response.reshape(on.shape).mean(axis=2)

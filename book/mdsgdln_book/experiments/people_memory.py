@@ -5,7 +5,6 @@ compares this with the initial weights.
 """
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import optax
 
@@ -65,28 +64,22 @@ def remembered(
     task = md.tasks.contextual(3, items, [rows] * 3, rows)
     if biases:
         task = md.tasks.with_ones(task)
+    return train_and_forecast(task, items, rule, loss, step, scale, batch, seed)
+
+
+def train_and_forecast(
+    task, items: int, rule: str, loss: str, step: float, scale: float, batch: int, seed: int
+) -> dict:
+    """Train until 3 % of the loss is left; return ``shares``, ``recovered`` and ``chance``."""
     weights_key, key = jax.random.split(jax.random.key(seed))
     network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
     start, numbers = network.init(weights_key, scale), np.repeat(np.arange(3), items)
     preference = np.asarray(md.theory.context_preference(network, start, task, numbers))
     updates = int(UPDATES[loss] / step) if rule != "descent" else 4000
     now = train_until(task, start, RULES[rule](step), loss, updates, batch or None, key)
-    return count_and_forecast(now, task, preference)
-
-
-def count_and_forecast(now, task, preference: np.ndarray) -> dict:
-    """Return shares by number of contexts, and how well preferences forecast, by each rule."""
-    share = letting_go.active_share_per_context(now, task, 3)
-    mass = np.asarray(md.discovery.importance(*now))
-    rules = letting_go.inactive_contexts_by_rule(share).values()
-    return {
-        "shares": letting_go.shares_by_rule(now, task, 3),
-        "recovered": [
-            [letting_go.forecast_accuracy(score, off, mass) for off in rules]
-            for score in (preference, np.roll(preference, 1, axis=0))
-        ],
-        "chance": [letting_go.chance_accuracy(off, mass) for off in rules],
-    }
+    scores = preference, np.roll(preference, 1, axis=0)
+    found = letting_go.count_and_forecast(now, task, scores)
+    return found | {"recovered": found["recovered"].T}  # by score, then by rule
 
 
 def let_go_of_linear_targets(rule: str, targets: str, seed: int) -> dict:
@@ -97,8 +90,7 @@ def let_go_of_linear_targets(rule: str, targets: str, seed: int) -> dict:
     """
     task = people_gates.task_by_kind("conjunction", 3, "tree", 0)
     if targets == "linear":
-        residual = jnp.asarray(linear_maps.linear_residual(task).targets)
-        task = md.Task(task.inputs, task.targets - residual)
+        task = linear_maps.linear_part(task)
     optimiser, steps, _ = people_gates.RULES[rule]
     weights_key, key = jax.random.split(jax.random.key(seed))
     network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
@@ -114,13 +106,7 @@ def let_go_where_needed(rule: str, step: float, scale: float, batch: int, seed: 
     ``shares``, ``recovered`` and ``chance`` as above, when 3 % of the loss is left.
     """
     task = people_gates.task_by_kind("equivalence", 3, "tree", 0)
-    weights_key, key = jax.random.split(jax.random.key(seed))
-    network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
-    start, numbers = network.init(weights_key, scale), np.repeat(np.arange(3), 8)
-    preference = np.asarray(md.theory.context_preference(network, start, task, numbers))
-    updates = int(UPDATES["logistic"] / step) if rule != "descent" else 4000
-    now = train_until(task, start, RULES[rule](step), "logistic", updates, batch or None, key)
-    return count_and_forecast(now, task, preference)
+    return train_and_forecast(task, 8, rule, "logistic", step, scale, batch, seed)
 
 
 SEEDS = range(30, 35)

@@ -75,10 +75,7 @@ def share_by_family(on, weight, num_contexts: int) -> list[np.ndarray]:
 def task_or_linear_part(name: str) -> tasks.Task:
     """Return a task by its name, or its linear part."""
     data = first_drop.task_by_name(name.removesuffix(" linear"))
-    if name not in LINEAR:
-        return data
-    rest = linear_maps.linear_residual(data).targets
-    return tasks.Task(data.inputs, np.asarray(data.targets) - np.asarray(rest))
+    return linear_maps.linear_part(data) if name in LINEAR else data
 
 
 def compare_gates(task: str) -> dict:

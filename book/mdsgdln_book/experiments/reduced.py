@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mdsgdln import networks, tasks, theory, training
+from mdsgdln import networks, squared_error, tasks, theory, training
 
+LEFT = 0.03  # of the loss: what counts as learned
 RANK = 1e-9  # of a column's length: what is less is a combination of earlier ones
 
 
@@ -59,3 +60,21 @@ def reduce_network(network, weights, task):
 def reduced_losses(network, weights, task, rate, num_steps):
     """Return the losses of a network, trained as ``reduce_network`` reduces it."""
     return training.train(*reduce_network(network, weights, task), rate, num_steps).losses
+
+
+def train_until_learned(
+    network, weights, task, optimiser, loss=squared_error, chunk: int = 500, most: int = 200
+):
+    """Return the weights when, after some ``chunk`` steps, at most 3 % of the loss is left.
+
+    Raises:
+        ArithmeticError: it is not after ``most`` chunks.
+    """
+    first, state = loss(network, weights, task), None
+    how = {"optimiser": optimiser, "loss": loss}
+    for _ in range(most):
+        run = training.train(network, weights, task, None, chunk, state=state, **how)
+        weights, state = run.weights, run.state
+        if loss(network, weights, task) <= LEFT * first:
+            return weights
+    raise ArithmeticError(f"more than {LEFT} of the loss is left")

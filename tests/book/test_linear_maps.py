@@ -35,3 +35,12 @@ def test_no_linear_map_learns_of_the_residual():
     learned = np.asarray(task.targets - left.targets)
     fit = np.linalg.lstsq(np.asarray(task.inputs).T, learned.T)[0].T
     close(fit @ task.inputs, learned, atol=1e-12)
+
+
+def test_the_linear_part_is_the_fit_of_least_squares():
+    task = tasks.contextual(3, structures=["tree", "ring", "cross"])
+    inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
+    fit = np.linalg.lstsq(inputs.T, targets.T)[0].T
+    part = linear_maps.linear_part(task)
+    equal(part.inputs, task.inputs)
+    close(part.targets, fit @ inputs, atol=1e-12)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from mdsgdln_book import experiments, sweeps
 from mdsgdln_book.places import RESULTS
-from mdsgdln_book.runs import setting_key
+from mdsgdln_book.sweeps import setting_key
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,14 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
+from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup
 
 from _ext.execution import place
 
+WORDS = 200  # characters of a description
+PICTURE = "../_downloads/mhs-4.png"  # of a shared link, from a page
 PIXELS_PER_POINT = 150 / 72  # figures are drawn for 150 pixels an inch
 SIDE = re.compile(r'\b(?:width|height)="([\d.]+)pt"')
 # Attributes that elements get; None takes one away.
@@ -29,8 +32,8 @@ REPAIRS: dict[str, dict[str, str | None]] = {
 }
 # The theme, in a script: another such name.
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
-# The theme: its style sheet shows all icons, and this script is ten times as large.
-LEFT_OUT = "script[src*=fontawesome]"
+# The theme: a style sheet shows all icons, and needs neither a script nor fonts before the text.
+LEFT_OUT = "script[src*=fontawesome], link[rel=preload][as=font]"
 # A module's member in code; in a link already if "> is before it. sphinx-codeautolink stops at the
 # sections without a title that sphinx-proof makes.
 MEMBER = re.compile(
@@ -54,12 +57,13 @@ def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
         for node in page.select(selector):
             changed = node.attrs | attributes
             node.attrs = {name: text for name, text in changed.items() if text is not None}
-    for script in page.select(LEFT_OUT):
-        script.decompose()
+    for node in page.select(LEFT_OUT):
+        node.decompose()
     unique_ids(page)
     table_heads(page)
     figures(page, sizes)
     gallery(page)
+    describe(page)
     return SEARCH_NAME.sub(r"\1", str(page))
 
 
@@ -127,6 +131,23 @@ def gallery(page: BeautifulSoup) -> None:
         shown = {name: image[name] for name in ("src", "width", "height") if name in image.attrs}
         words = f"{link.get_text()}, redrawn; small"
         link.insert(0, page.new_tag("img", attrs={**shown, "alt": words, "loading": "lazy"}))
+
+
+def describe(page: BeautifulSoup) -> None:
+    """Say what a page is about where it is shared: its title, its first paragraph and a figure.
+
+    A picture needs an address of its own, so only pages that know theirs have one.
+    """
+    paragraph = page.select_one("article section > p")
+    if paragraph is None or page.select_one("meta[name=description]"):
+        return
+    words = " ".join(paragraph.get_text().split())[:WORDS]
+    said = {"og:title": page.title.get_text(), "og:description": words, "og:type": "article"}
+    if address := page.select_one("link[rel=canonical]"):
+        said["og:image"] = urljoin(address["href"], PICTURE)
+    page.head.append(page.new_tag("meta", attrs={"name": "description", "content": words}))
+    for name, content in said.items():
+        page.head.append(page.new_tag("meta", attrs={"property": name, "content": content}))
 
 
 def repair(app, exception) -> None:

@@ -118,3 +118,14 @@ window.addEventListener("DOMContentLoaded", () => {
 document.addEventListener("click", () => {
   if (typeof SphinxHighlight !== "undefined") SphinxHighlight.hideSearchWords();
 });
+
+// What a search shows of a page has neither code nor formulas.
+window.addEventListener("DOMContentLoaded", () => {
+  if (typeof Search === "undefined") return;
+  const text = Search.htmlToText;
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    page.querySelectorAll("pre, .math, .cell_output").forEach((node) => node.remove());
+    return text(page.documentElement.outerHTML, anchor);
+  };
+});

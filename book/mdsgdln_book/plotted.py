@@ -9,9 +9,11 @@ Its columns are the panel, the kind of what is drawn there, its number, its labe
 - `image`, the value of each cell at its centre.
 
 Arrows, boxes, texts, level lines and fields of lines are left out. In a kernel that loads this
-module as an extension, every figure that a cell shows carries its numbers.
+module as an extension, every figure that a cell shows carries its numbers, and a PNG.
 """
 
+import base64
+import io
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,10 +28,17 @@ Drawn = tuple[str, str, Any, Any, Any]  # kind, label, x, y, value
 
 
 def load_ipython_extension(shell) -> None:
-    """Let every figure that a cell shows carry its numbers in the metadata of the output."""
+    """Let every figure that a cell shows carry its numbers, and a picture of pixels."""
     formatter = shell.display_formatter.mimebundle_formatter
-    numbers = lambda figure: ({}, {METADATA: as_csv(figure)})  # noqa: E731
-    formatter.for_type_by_name("matplotlib.figure", "Figure", numbers)
+    formatter.for_type_by_name("matplotlib.figure", "Figure", bundle)
+
+
+def bundle(figure, **_) -> tuple[dict, dict]:
+    """Return a figure as PNG, and its numbers as metadata of the output."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", facecolor="white")
+    picture = base64.b64encode(file.getvalue()).decode()
+    return {"image/png": picture}, {METADATA: as_csv(figure)}
 
 
 def as_csv(figure) -> str:

@@ -3,15 +3,13 @@
 /* The laboratory: make a task, guess, watch. */
 Figures.define("laboratory", (_, ui) => {
   const { html, box, button, exponent } = Figures;
-  const { PRESETS, RATES, colour, fold, groupsOf, isXor, small } = Laboratory;
+  const { LOSSES, PRESETS, RATES, RULES, colour, fold, groupsOf, isXor, small } = Laboratory;
   const KEYS = ["contexts", "items", "margin", "rule", "loss", "hidden", "scale", "rate", "steps",
     "turn"];
-  const RULES = ["gradient descent", "momentum", "Adam", "Muon"];
-  const LOSSES = ["squared loss", "logistic loss"];
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const screen = Laboratory.screen(ui.text);
   let chosen = Laboratory.fromAddress(location.hash);
-  let [shownBlocks, shownGatings, guess, run, earlier] = [null, null, null, null, []];
+  let [shownBlocks, shownGatings, guess, run, earlier, before] = [null, null, null, null, [], null];
 
   /* ---- Make a task ---- */
 
@@ -137,6 +135,7 @@ Figures.define("laboratory", (_, ui) => {
 
   function stop() {
     run?.worker?.terminate();
+    if (run?.finished) before = run;
     run = null;
   }
   function train(seed) {
@@ -146,7 +145,8 @@ Figures.define("laboratory", (_, ui) => {
     stop();
     chosen = { ...chosen, seed };
     remember(true);
-    run = { address, chosen, guess, earlier, job: Laboratory.job(chosen),
+    if (before && earlier.length) before = null; // it is one of these
+    run = { address, chosen, guess, earlier, before, job: Laboratory.job(chosen),
       gatings: Laboratory.gatings(chosen), frames: [], curves: {}, at: 0 };
     screen.node.hidden = again.hidden = false;
     ui.text.textContent = "It begins.";
@@ -236,7 +236,7 @@ Figures.define("laboratory", (_, ui) => {
       drawing.append(box("controls", sliders.contexts.node, sliders.items.node), small("Tap a "
         + "square to change it, or use the arrow keys and space. Rows are questions, columns are "
         + "items."), tiles);
-      return [
+      return [box("steps",
         step("1", "Make a task", html("div", { class: "interactive-buttons laboratory-presets" },
           ...presets, surprise), about, thumbnails,
           margin, drawing),
@@ -245,10 +245,11 @@ Figures.define("laboratory", (_, ui) => {
         html("em", {}, "gated network"), " we set the switches ourselves, before training. With "
           + "fixed switches a network is linear in each sample, and its learning can be "
           + "calculated."), rows,
-        bets, box("buttons", go, again, badge), html("details", { class: "hide" }, settings,
-          ...Object.values(choices), box("controls", sliders.hidden.node, sliders.scale.node,
-            sliders.rate.node, sliders.steps.node))),
-        screen.node,
+        bets, html("details", { class: "hide" }, settings, ...Object.values(choices),
+          box("controls", sliders.hidden.node, sliders.scale.node, sliders.rate.node,
+            sliders.steps.node))),
+        html("div", { class: "interactive-buttons laboratory-train" }, go, again, badge)),
+      screen.node,
       ];
     },
     draw,

@@ -10,8 +10,10 @@ Laboratory.screen = (text) => {
 
   const scrub = html("input", { type: "range", min: 0, value: 0, "aria-label": "training step" });
   const [player, clock] = [button("pause", () => {}), html("output", { "aria-live": "off" })];
-  const raster = html("canvas", { role: "img",
-    "aria-label": "neurons by samples; the shares say it in numbers" });
+  const canvas = (label, more) => html("canvas", { role: "img", "aria-label": label, ...more });
+  const raster = canvas("neurons by samples; the shares say it in numbers");
+  const ghost = canvas("neurons by samples, at the end of the run before", { class: "before" });
+  const [past, pastWords] = [box("past"), small()];
   const [top, side, key, lossKey] = ["top", "side", "key", "key"].map((name) => box(name));
   const [rasterWords, cardWords, bet] = [small(), small(), box("bet")];
   const [cards, verdict] = [box("cards"), box("verdict")];
@@ -26,7 +28,7 @@ Laboratory.screen = (text) => {
     html("div", { class: "interactive-player laboratory-player" }, player, scrub, clock), bet,
     box("stage",
       box("one", title("Which samples activate each neuron"), box("raster", top, side, raster), key,
-        rasterWords),
+        rasterWords, past),
       box("two", title("Loss"), ...lossPanel.nodes, lossKey,
         title("Share of the network that is …"), ...sharePanel.nodes,
         small("A neuron counts by its weight: the length of its incoming weights times the length "
@@ -36,7 +38,7 @@ Laboratory.screen = (text) => {
   const keyOf = (entries) => legend(Object.fromEntries(entries.entries()));
 
   /* What stays during a run. */
-  function lay({ chosen, guess, gatings, job, start: { order, groups, pi } }) {
+  function lay({ chosen, guess, gatings, job, before, start: { order, groups, pi } }) {
     const [G, xor] = [groupsOf(chosen), isXor(chosen)];
     top.replaceChildren(...range(G).map((g) =>
       html("span", {}, xor ? SAMPLES[g] : `context ${g + 1}`)));
@@ -74,6 +76,11 @@ Laboratory.screen = (text) => {
     forecasts.hidden = xor;
     program.textContent = Laboratory.program(chosen);
     verdict.replaceChildren();
+    past.replaceChildren(...(before ? [pastWords, ghost] : []));
+    if (before) {
+      pastWords.textContent = `The end of the run before, ${Laboratory.inShort(before.chosen)}:`;
+      drawNeurons(ghost, before, before.frames.at(-1), 120);
+    }
     return made;
   }
 
@@ -84,9 +91,12 @@ Laboratory.screen = (text) => {
   }
 
   function drawLoss(run, seen, frame, { x, marks }) {
-    const { chosen, job: { every }, start, frames, finished, gatings, curves, earlier } = run;
+    const { chosen, job: { every }, start, frames, finished, gatings, curves, earlier, before } = run;
     const most = frames[0].loss;
+    const past = before
+      ? [[`before: ${Laboratory.inShort(before.chosen)}`, curveOf(before.frames)]] : [];
     const lines = [
+      ...past.map(([name, points]) => ["soft", name, points.filter(([step]) => step <= x[1])]),
       ...earlier.map((points) => ["soft", "earlier runs", points.filter(([step]) => step <= x[1])]),
       ...(start.floor > 1e-3 * most
         ? [["soft fine", "best linear network", x.map((step) => [step, start.floor])]] : []),
@@ -110,14 +120,15 @@ Laboratory.screen = (text) => {
       areas: all.map((k) => [colour(k, chosen), [...below(k + 1), ...below(k).reverse()]]) });
   }
 
-  function drawRaster({ chosen, start: { order, groups } }, { activity, on, mass, share }) {
-    const inks = range(share.length).map((k) => rgb(raster, colour(k, chosen)));
+  function drawNeurons(place, { chosen, start: { order, groups } }, frame, tall) {
+    const { activity, on, mass, share } = frame;
+    const inks = range(share.length).map((k) => rgb(place, colour(k, chosen)));
     const rows = activity.map((row, r) => ({ top: Math.max(...row),
       ink: inks[on[r].filter(Boolean).length],
       much: 0.2 + 0.8 * Math.sqrt(mass[r] / Math.max(...mass)) }));
     const across = range(order.length).filter((r) => r > 0 && groups[r] !== groups[r - 1]);
     const G = groupsOf(chosen);
-    paint(raster, [activity[0].length, order.length], 340, (p, r) => {
+    paint(place, [activity[0].length, order.length], tall, (p, r) => {
       const part = activity[r][p] / rows[r].top;
       return [rows[r].ink, part > 0.01 ? (0.4 + 0.6 * part) * rows[r].much : 0];
     }, { across: across.map((r) => r / order.length), down: range(G).map((g) => g / G) });
@@ -171,7 +182,7 @@ Laboratory.screen = (text) => {
     const seen = finished ? frames : frames.slice(0, index + 1);
     drawLoss(run, seen, frame, axis);
     drawShare(run, seen, frame, axis);
-    drawRaster(run, frame);
+    drawNeurons(raster, run, frame, 340);
     shown.made.forEach((card, c) => drawCard(run, card, start.cards[c], index));
     if (ended) shown.words ??= drawVerdict(run);
     const words = ended ? shown.words : Laboratory.story(run, frame);

@@ -2,8 +2,10 @@
 
 /* What the laboratory says of a run {chosen, guess, job, gatings, start, frames, curves}. */
 Object.assign(Laboratory, (() => {
-  const { isXor, groupsOf, called } = Laboratory;
+  const { PRESETS, isXor, groupsOf, called, power } = Laboratory;
   const { percent } = Figures;
+  const [RULES, LOSSES] = [["gradient descent", "momentum", "Adam", "Muon"],
+    ["squared loss", "logistic loss"]];
 
   const KINDS = {
     tree: "In a tree, items share the answers of their branches.",
@@ -14,6 +16,11 @@ Object.assign(Laboratory, (() => {
   /* Learned is all but this share of the first loss; a curve fits that differs by less in area, unless
      it differs from its like by more; and steps by which there is a curve. */
   const [LEARNED, FITS, NOISE, FEWEST] = [0.03, 0.1, 0.04, 20];
+
+  /* A run, by its task and what is not usual. */
+  const inShort = ({ task, rule, loss, hidden, scale, turn }) => [PRESETS[task][0], RULES[rule],
+    loss && LOSSES[loss], turn && "shifted preferences", `${hidden} neurons`, `σ = ${power(scale)}`]
+    .filter(Boolean).join(" · ");
 
   /* How to read the pictures of gatings. */
   function reading(chosen) {
@@ -150,5 +157,5 @@ Object.assign(Laboratory, (() => {
       + `${percent(chance)}. ${percent(share.at(-1))} of the network is never silent.`;
   }
 
-  return { reading, describe, story, judge, score };
+  return { RULES, LOSSES, inShort, reading, describe, story, judge, score };
 })());

@@ -68,6 +68,9 @@ SPHINX := $(BIN)/sphinx-build --quiet --nitpicky --keep-going
 ifdef BOOK_REPOSITORY
 SPHINX += -D html_theme_options.use_repository_button=true -D html_theme_options.repository_url=$(BOOK_REPOSITORY)
 endif
+ifdef BOOK_ADDRESS
+SPHINX += -D html_baseurl=$(BOOK_ADDRESS)
+endif
 book: $(READY) conf.py
 	@$(FILES); $(BIN)/python -m _ext.execution $(CHAPTER)
 ifdef CHAPTER

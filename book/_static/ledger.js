@@ -40,31 +40,61 @@
   const count = document.createElement("output");
   form.append(count);
 
-  function update() {
-    const wanted = words.value.toLowerCase().split(/\s+/);
-    let shown = 0;
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !(
-        wanted.every((word) => text.includes(word)) &&
-        Object.entries(selects).every(([name, s]) => s.value === "all" || s.value === choices[name](row))
-      );
-      shown += !row.hidden;
+  // The claims of a chapter fold away under its name, until something is asked for.
+  const groups = new Map();
+  for (const row of rows) {
+    const chapter = choices.chapter(row);
+    if (!groups.has(chapter)) {
+      const button = Object.assign(document.createElement("button"), { type: "button" });
+      const head = document.createElement("tr");
+      const cell = Object.assign(document.createElement("th"), { colSpan: row.cells.length });
+      cell.append(button);
+      head.append(cell);
+      head.className = "ledger-group";
+      button.addEventListener("click", () => {
+        groups.get(chapter).open = button.getAttribute("aria-expanded") === "false";
+        update();
+      });
+      row.before(head);
+      groups.set(chapter, { button, head, rows: [], open: false });
     }
-    count.textContent = `${shown} of ${rows.length} claims shown`;
+    const group = groups.get(chapter);
+    group.rows.at(-1)?.after(row); // all of a chapter under one head
+    group.rows.push(row);
   }
 
-  // A link to a row that the filter hides shows it again.
-  addEventListener("hashchange", () => {
-    const row = document.getElementById(location.hash.slice(1));
-    if (row?.hidden) {
-      form.reset();
-      update();
-      row.scrollIntoView();
+  function update() {
+    const wanted = words.value.toLowerCase().split(/\s+/);
+    const asked = words.value || Object.values(selects).some((field) => field.value !== "all");
+    const matches = (row) => wanted.every((word) => row.textContent.toLowerCase().includes(word))
+      && Object.entries(selects).every(([name, s]) => s.value === "all" || s.value === choices[name](row));
+    let found = 0;
+    for (const [chapter, { button, head, rows: all, open }] of groups) {
+      const fitting = all.filter(matches);
+      for (const row of all) row.hidden = !((asked || open) && fitting.includes(row));
+      head.hidden = !fitting.length;
+      button.setAttribute("aria-expanded", Boolean(asked || open));
+      button.textContent = `${chapter}: ${fitting.length} claim${fitting.length === 1 ? "" : "s"}`;
+      found += fitting.length;
     }
-  });
+    count.textContent = `${found} of ${rows.length} claims`;
+  }
+
+  // A link to a row opens its chapter, whatever the filter says.
+  function follow() {
+    const row = document.getElementById(location.hash.slice(1));
+    if (!rows.includes(row)) return;
+    if (row.hidden) {
+      form.reset();
+      groups.get(choices.chapter(row)).open = true;
+      update();
+    }
+    row.scrollIntoView();
+  }
+  addEventListener("hashchange", follow);
 
   const table = rows[0]?.closest("table");
   (table?.closest(".pst-scrollable-table-container") ?? table)?.before(form);
   update();
+  follow();
 })();

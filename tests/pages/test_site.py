@@ -1,0 +1,86 @@
+"""The site as a whole: how heavy its pages are, its icons, its slides, files and search."""
+
+import csv
+import gzip
+import io
+
+import pytest
+from built import ROOT
+from test_reading import PAGES
+
+HEAVIEST = 600_000  # bytes of a page with all that it asks for, compressed
+PACKED = (".woff", ".woff2", ".png")  # compressed already
+EMPTY = """async () => {
+  const slides = Reveal.getSlides();
+  const empty = [];
+  for (const [index, slide] of slides.entries()) {
+    const { h, v } = Reveal.getIndices(slide);
+    Reveal.slide(h, v);
+    await new Promise((done) => setTimeout(done, 150));
+    const pictures = [...slide.querySelectorAll("img")];
+    const broken = pictures.some((picture) => !picture.naturalWidth);
+    const low = slide.getBoundingClientRect().bottom > innerHeight + 1;
+    if (broken || low || slide.querySelector("mjx-merror") || !slide.innerText.trim())
+      empty.push(index);
+  }
+  return [slides.length, empty];
+}"""
+
+
+def weight(address: str) -> int:
+    """Bytes of a file of the site as a server sends it."""
+    file = ROOT / address
+    content = file.read_bytes() if file.is_file() else b""
+    return len(content) if file.suffix in PACKED else len(gzip.compress(content, 6))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_weight(page, address, name):
+    asked = set()
+    page.on("request", lambda request: asked.add(request.url.partition("?")[0]))
+    page.goto(f"{address}/{name}", wait_until="networkidle")
+    files = [url.removeprefix(f"{address}/").partition("#")[0] for url in asked]
+    assert sum(map(weight, files)) <= HEAVIEST
+
+
+def test_every_icon_is_drawn(page, address):
+    """Its width in the font is not that of a letter which another font has to lend."""
+    page.goto(f"{address}/book/start.html", wait_until="networkidle")
+    loaded = "() => [...document.fonts].filter(f => /Awesome/.test(f.family)).map(f => f.status)"
+    assert page.evaluate(loaded) == ["loaded"]
+    contents = """() => [...document.querySelectorAll("i[class*='fa-']")]
+      .map((icon) => getComputedStyle(icon, "::before").content)"""
+    assert set(page.evaluate(contents)) and "none" not in page.evaluate(contents)
+    assert "normal" not in page.evaluate(contents)
+
+
+@pytest.mark.parametrize("place", ["served", "file"])
+def test_slides(page, address, place):
+    start = address if place == "served" else f"file://{ROOT}"
+    page.goto(f"{start}/_static/slides.html")
+    page.wait_for_function("() => window.Reveal?.isReady()")
+    page.wait_for_load_state("networkidle")
+    number, empty = page.evaluate(EMPTY)
+    assert number >= 12 and empty == []
+    assert not [text for text in page.problems if "favicon" not in text]
+
+
+def test_figures_of_the_papers_have_files(page, address):
+    page.goto(f"{address}/book/paper_figures.html")
+    links = page.locator(".figure-files a").evaluate_all("all => all.map((link) => link.href)")
+    paths = [ROOT / link.removeprefix(f"{address}/") for link in links]
+    assert len(paths) >= 30 and all(path.stat().st_size > 100 for path in paths)
+    tables = [path for path in paths if path.suffix == ".csv"]
+    for path in tables:
+        rows = list(csv.DictReader(io.StringIO(path.read_text("utf8"))))
+        assert rows and {"panel", "kind", "label", "x", "y"} <= set(rows[0])
+
+
+def test_a_figure_of_a_paper_is_found_first_and_without_code(page, address):
+    page.goto(f"{address}/search.html?q=MHS+Fig.+4")
+    first = page.locator("#search-results li").first
+    first.wait_for()
+    assert "MHS Fig. 4" in first.inner_text()
+    page.wait_for_timeout(1000)
+    assert "\\(" not in page.locator("#search-results").inner_text()
+    assert page.locator(".search a, #search-results a").first.get_attribute("href")

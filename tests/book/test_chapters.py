@@ -66,7 +66,7 @@ POINTS_TO = re.compile(r"\{(?:eq|numref|prf:ref|ref)\}`(?:[^`<]*<)?([\w-]+)>?`")
 def test_the_story_needs_no_later_chapter():
     """A page of the story names formulas, figures and theorems of earlier ones, or of reference."""
     text = {path.stem: path.read_text("utf8") for path in BOOK.glob("*.md")}
-    card = text["start"].partition("The story in ten pages")[2].partition(":::")[0]
+    card = text["start"].partition("The story in ten pages")[2].partition("\n\n")[0]
     story = ["start", *re.findall(r"\((\w+)\.md\)", card)]
     assert len(story) == 10
     for number, (page, following) in enumerate(pairwise(story[1:]), start=2):

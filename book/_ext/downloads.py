@@ -1,12 +1,16 @@
 """Sphinx extension: under each figure of the papers its picture as PNG and its numbers as CSV.
 
-The page loads `mdsgdln_book.plotted`, so what it kept of each figure has both.
+A gallery above shows them small.
+
+The page calls `mdsgdln_book.plotted`, so what it kept of each figure has both.
 """
 
 import base64
+import io
 from pathlib import Path
 
 from bs4 import BeautifulSoup
+from PIL import Image
 
 from _ext import execution
 from mdsgdln_book import plotted
@@ -14,6 +18,7 @@ from mdsgdln_book.places import BOOK
 
 PAGE = "paper_figures"
 PREFIX = "fig-paper-"  # of the names of figures
+SMALL = (320, 240)  # pixels at most of a picture in the gallery
 
 
 def files(notebook) -> dict[str, dict[str, bytes]]:
@@ -42,6 +47,26 @@ def link(page: BeautifulSoup, name: str, endings: list[str]) -> None:
     caption.append(line)
 
 
+def smaller(picture: bytes) -> tuple[bytes, tuple[int, int]]:
+    """A picture for the gallery, and its size."""
+    file = io.BytesIO()
+    with Image.open(io.BytesIO(picture)) as image:
+        image.thumbnail(SMALL)
+        image.quantize(64).save(file, "png", optimize=True)
+        return file.getvalue(), image.size
+
+
+def show(page: BeautifulSoup, name: str, size: tuple[int, int]) -> None:
+    """Put the small picture of a figure into its entry of the gallery, once."""
+    entry = page.select_one(f".gallery li a[href='#{name}']")
+    if entry is None or entry.find("img"):
+        return
+    where = f"../_downloads/{name.removeprefix(PREFIX)}-small.png"
+    shown = {"src": where, "alt": f"{entry.get_text()}, redrawn; small", "loading": "lazy"}
+    width, height = map(str, size)
+    entry.insert(0, page.new_tag("img", attrs={**shown, "width": width, "height": height}))
+
+
 def add(app, exception) -> None:
     """Write the files and link them."""
     place = Path(app.outdir) / "book" / f"{PAGE}.html"
@@ -53,7 +78,10 @@ def add(app, exception) -> None:
     for name, found in files(execution.executed(BOOK / f"{PAGE}.md")).items():
         for ending, content in found.items():
             (folder / f"{name.removeprefix(PREFIX)}.{ending}").write_bytes(content)
+        small, size = smaller(found["png"])
+        (folder / f"{name.removeprefix(PREFIX)}-small.png").write_bytes(small)
         link(page, name, list(found))
+        show(page, name, size)
     place.write_text(str(page), encoding="utf8")
 
 

@@ -5,6 +5,7 @@ A page shows a dozen. After a build the fonts are replaced by one of a few kilob
 sheet by the rules that this one needs.
 """
 
+import logging
 import re
 from pathlib import Path
 
@@ -45,6 +46,7 @@ def styled(root: Path) -> set[str]:
 
 def write_font(places: set[str], path: Path) -> None:
     """A font of the icons at these places."""
+    logging.getLogger("fontTools").setLevel(logging.WARNING)
     options = subset.Options(flavor="woff", drop_tables=["GSUB", "GPOS"], hinting=False)
     font = subset.load_font(str(sources() / "webfonts/fa-solid-900.ttf"), options)
     chosen = subset.Subsetter(options)

@@ -62,7 +62,6 @@ def repaired_page(html: str, sizes: dict[str, list[str]]) -> str:
     unique_ids(page)
     table_heads(page)
     figures(page, sizes)
-    gallery(page)
     describe(page)
     return SEARCH_NAME.sub(r"\1", str(page))
 
@@ -120,17 +119,6 @@ def figures(page: BeautifulSoup, sizes: dict[str, list[str]]) -> None:
         image.attrs |= {"width": width, "height": height}
     for image in page.select("article img")[1:]:
         image["loading"] = "lazy"
-
-
-def gallery(page: BeautifulSoup) -> None:
-    """Let each entry of a gallery show the figure of the page that it leads to."""
-    for link in page.select(".gallery li a[href^='#']"):
-        image = page.select_one(f"{link['href']} img")
-        if image is None or link.find("img") or link.find_previous_sibling("a"):
-            continue
-        shown = {name: image[name] for name in ("src", "width", "height") if name in image.attrs}
-        words = f"{link.get_text()}, redrawn; small"
-        link.insert(0, page.new_tag("img", attrs={**shown, "alt": words, "loading": "lazy"}))
 
 
 def describe(page: BeautifulSoup) -> None:

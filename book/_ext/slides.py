@@ -43,8 +43,9 @@ def write(app, exception) -> None:
     if exception is not None or app.builder.name != "html" or app.config.nb_execution_mode == "off":
         return
     template = (BOOK / "_templates/slides.html").read_text("utf8")
+    place = Path(app.outdir) / "_static/slides.html"
     slides = with_pictures((BOOK / "slides/lecture.md").read_text("utf8"), pages)
-    (Path(app.outdir) / "_static/slides.html").write_text(template.replace("SLIDES", slides), encoding="utf8")
+    place.write_text(template.replace("SLIDES", slides), encoding="utf8")
 
 
 def setup(app) -> dict:

@@ -125,7 +125,7 @@ window.addEventListener("DOMContentLoaded", () => {
   const text = Search.htmlToText;
   Search.htmlToText = (html, anchor) => {
     const page = new DOMParser().parseFromString(html, "text/html");
-    page.querySelectorAll("pre, .math, .cell_output").forEach((node) => node.remove());
+    page.querySelectorAll("pre, summary, .math, .cell_output").forEach((node) => node.remove());
     return text(page.documentElement.outerHTML, anchor);
   };
 });

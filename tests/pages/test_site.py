@@ -11,6 +11,7 @@ from test_reading import PAGES
 HEAVIEST = 600_000  # bytes of a page with all that it asks for, compressed
 PACKED = (".woff", ".woff2", ".png")  # compressed already
 EMPTY = """async () => {
+  Reveal.configure({ transition: "none" });
   const slides = Reveal.getSlides();
   const empty = [];
   for (const [index, slide] of slides.entries()) {

@@ -1,7 +1,8 @@
-"""Three floors, two distributions: what they import, need, hold, and do where installed."""
+"""Three floors, two distributions: what they import, need, hold and do, of one version."""
 
 import ast
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -12,9 +13,11 @@ from importlib.metadata import packages_distributions
 
 import jupytext
 import pytest
+import yaml
 
+import mdsgdln
 from _ext.references import chapters, code_cells
-from mdsgdln_book.places import ROOT
+from mdsgdln_book.places import BOOK, ROOT
 
 PROJECTS = {"mdsgdln": ROOT, "mdsgdln_book": ROOT / "book"}
 UNDECLARED = {"matplotlib-inline"}  # imported where IPython runs, which brings it
@@ -144,14 +147,17 @@ def test_installed_copies_work_without_the_clone(installed, tmp_path):
     assert all(line.startswith(str(installed)) for line in used.stdout.splitlines())
 
 
-@pytest.mark.parametrize("folder", [ROOT, ROOT / "tests/pages"])
-def test_what_is_chosen_is_locked_with_hashes(folder):
-    """`make lock` has been run since requirements.in was edited."""
-    chosen = re.findall(
-        r"^[\w.-]+(?:\[\w+\])?==[^\s;]+", (folder / "requirements.in").read_text(), re.M
-    )
-    lock = (folder / "requirements.txt").read_text()
-    locked = re.split(r"^(?=[\w.-]+==)", lock, flags=re.M)[1:]
-    assert all("--hash=sha256:" in entry for entry in locked)
-    versions = {re.match(r"[\w.-]+==\S+", entry)[0].replace("_", "-") for entry in locked}
-    assert {re.sub(r"\[\w+\]", "", each).replace("_", "-") for each in chosen} <= versions
+def test_one_version_and_one_date_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf8"))
+    archived = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf8"))
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf8")
+    version, date = re.search(r"^## ([\d.]+), (\d{4}-\d\d-\d\d)$", changes, re.M).groups()
+    assert version == mdsgdln.__version__ == citation["version"]
+    assert date == citation["date-released"] and date.startswith(config["copyright"])
+    assert "version" not in archived  # Zenodo takes the tag
+    assert archived["title"] == citation["title"] == config["title"]
+    assert archived["description"] == citation["abstract"]
+    assert archived["keywords"] == citation["keywords"]
+    pages = " ".join((BOOK / name).read_text("utf8") for name in ("api.md", "your_network.md"))
+    assert {*re.findall(r"mdsgdln(?:_book)?-([\d.]+)-py3", pages)} == {version}

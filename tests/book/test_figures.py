@@ -6,9 +6,7 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pytest
 
-from _ext import figures
 from mdsgdln import networks, tasks, theory
 from mdsgdln_book import paper_figures, plotted
 from mdsgdln_book.paper_figures import routes
@@ -27,15 +25,6 @@ def test_the_page_draws_each_no_other_and_lists_all():
         assert f'paper_figures.draw("{name}")' in PAGE, name
     assert set(re.findall(r"name: fig-paper-(\S+)", PAGE)) == set(paper_figures.FIGURES)
     assert set(re.findall(r"numref\}`fig-paper-([^`]+)", PAGE)) >= set(paper_figures.FIGURES)
-
-
-def test_one_command_draws_one(tmp_path):
-    (picture,) = figures.write("nrr-1", tmp_path)  # boxes and arrows: no numbers
-    assert picture.stat().st_size > 1000
-    picture, numbers = figures.write("fig-paper-nrr-7", tmp_path)
-    assert numbers.name == "nrr-7.csv" and "panel,kind" in numbers.read_text()
-    with pytest.raises(ValueError, match="name: expected one of.*fig-xor-cells"):
-        figures.write("mhs-10", tmp_path)
 
 
 def test_the_reduction_is_that_of_the_package():

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from mdsgdln_book import fingerprints
-from mdsgdln_book.places import ROOT, git
+from mdsgdln_book.places import ROOT
 
 # What numbers, figures or the kernel would depend on.
 NUMBERS = {
@@ -55,21 +55,6 @@ def test_a_readers_settings_are_left_out_and_named():
 @pytest.mark.parametrize("name", [*NUMBERS, "NPROC", "OMP_NUM_THREADS"])
 def test_what_numbers_depend_on_counts_for_what_is_kept(name):
     assert fingerprints.counts(name)
-
-
-def test_everything_is_tested():
-    lines = make("--dry-run", "test")
-    assert any(line.endswith("pytest -q -n auto --dist=loadgroup") for line in lines)
-    assert any("--nbval" in line and line.endswith(" tests/references") for line in lines)
-    alone = make("--dry-run", "test", "CHAPTER=xor start")
-    assert alone[-1].endswith(" tests/references/xor.ipynb tests/references/start.ipynb")
-
-
-@pytest.mark.parametrize("script", [".ci/run", ".ci/task", "Makefile"])
-def test_lines_end_as_bash_and_make_need_it_in_every_clone(script):
-    if git("rev-parse", "--git-dir") is None:
-        pytest.skip("no clone")
-    assert git("check-attr", "eol", script) == f"{script}: eol: lf"
 
 
 # What is kept -----------------------------------------------------------------------------------

@@ -164,12 +164,6 @@ def test_the_stated_error_is_the_difference_of_two_stand_ins_written_out():
     assert exact.error == exact.seed_difference == 0 and exact.weights is None
 
 
-def test_a_large_error_warns_and_a_second_run_that_diverges_is_one():
-    task, network = tasks.xor(1.0), networks.ReLUNetwork((3, 8, 1))
-    with pytest.warns(UserWarning, match="the curve may be .* off"):
-        assert md.predict(network, 1e-3, task, 0.1, 600, key=KEY).error > 0.1
-
-
 def test_batches_have_keys_of_their_own_and_their_noise_is_no_difference_of_networks():
     """Neither stand-in is drawn from a key of an epoch's order."""
     data = jax.random.key_data

@@ -73,14 +73,3 @@ def test_closed_forms_and_reductions_agree():
     double, single = in_both(values)
     for name, value in double.items():
         close(single[name], value, rtol=2e-4, err_msg=name)
-
-
-def test_fifteen_lines():
-    """The example of the page API in short, at JAX's defaults."""
-    with jax.enable_x64(False):
-        task = md.tasks.contextual(3, 4)
-        relu, sigma = md.ReLUNetwork((7, 300, 28)), 1e-4
-        run = md.train(relu, relu.init(KEY, sigma), task, 0.1, 1200)
-        predicted = md.predict(relu, sigma, task, 0.1, 1200, key=KEY)
-        assert run.losses[-1] < 0.1 * run.losses[0]
-        assert md.deviation(predicted.losses, run.losses, None) < max(0.05, 3 * predicted.error)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import deviation, squared_error, statistics, tasks, theory, training
 from mdsgdln.networks import LinearNetwork
-from mdsgdln.theory.trajectories import integrate, integrate_race
+from mdsgdln.theory.trajectories import integrate
 from mdsgdln.training import DivergenceError
 
 TASK = tasks.semantic(num_items=4)
@@ -79,18 +79,6 @@ def test_mode_losses_is_the_loss_of_the_map():
     mapping = MODES.left * strengths.T @ MODES.right.T
     expected = squared_error(LinearNetwork((4, 7)), [mapping], TASK)
     close(theory.mode_losses(TASK, MODES, strengths)[0], expected)
-
-
-def test_depth_two_and_one_are_the_closed_forms():
-    times = np.linspace(0, 30, 61)
-    arguments = (times, MODES.singular_values, MODES.input_variances, 1e-3)
-    start, coupling = jnp.full(len(MODES.singular_values), 1e-3), np.diag(MODES.input_variances)
-    for depth in (1, 2):
-        integrated = integrate_race(
-            MODES.singular_values, coupling, start, jnp.asarray(times), depth
-        )
-        closed = theory.mode_trajectory(*arguments, depth)
-        close(integrated, closed, atol=1e-7)
 
 
 @pytest.mark.parametrize(("depth", "start"), [(1, 0.0), (3, 0.05), (4, 0.05)])

@@ -102,6 +102,7 @@ Figures.define("laboratory", (_, ui) => {
   }
   function changed(anew) {
     remember(anew || run);
+    if (run?.finished) before = run;
     stop();
     showTask();
     showGatings();
@@ -113,6 +114,7 @@ Figures.define("laboratory", (_, ui) => {
     const same = (...keys) => keys.every((key) => next[key] === chosen[key]);
     if (!shownBlocks) visit(chosen);
     else if (!same(...KEYS)) {
+      if (!same("rule", "loss")) shownGatings = null; // another question: nothing is guessed yet
       if (!same("rule")) next.rate = RATES[next.rule];
       next.seed = 0;
       take(same("contexts", "items") ? next : Laboratory.fill(next, next.blocks));
@@ -135,17 +137,16 @@ Figures.define("laboratory", (_, ui) => {
 
   function stop() {
     run?.worker?.terminate();
-    if (run?.finished) before = run;
     run = null;
   }
   function train(seed) {
     const address = Laboratory.toAddress({ ...chosen, seed: 0 });
-    if (run?.finished) earlier.push(screen.curveOf(run.frames));
+    if (run?.finished && run.chosen.seed !== seed) earlier.push(screen.curveOf(run.frames));
     if (run?.address !== address) earlier = [];
     stop();
     chosen = { ...chosen, seed };
     remember(true);
-    if (before && earlier.length) before = null; // it is one of these
+    if (before?.address === address) before = null; // it is one of the earlier, or the same again
     run = { address, chosen, guess, earlier, before, job: Laboratory.job(chosen),
       gatings: Laboratory.gatings(chosen), frames: [], curves: {}, at: 0 };
     screen.node.hidden = again.hidden = false;

@@ -177,7 +177,8 @@ Laboratory.screen = (text) => {
     scrub.value = index;
     clock.textContent = `step ${frame.step}`;
     scrub.setAttribute("aria-valuetext", clock.textContent);
-    const axis = { x: [0, finished ? last.step : job.steps],
+    const end = Math.max(finished ? last.step : job.steps, run.before?.frames.at(-1).step ?? 0);
+    const axis = { x: [0, end],
       marks: finished && !ended ? [[frame.step, "now"]] : [] };
     const seen = finished ? frames : frames.slice(0, index + 1);
     drawLoss(run, seen, frame, axis);

@@ -2,7 +2,7 @@
 
 Its columns are the panel, the kind of what is drawn there, its number, its label, x, y and a value:
 
-- `line`, and `points` (their colour is the value);
+- `line`, and `points` (their colour is the value); one without a label has its look as its name;
 - `bar`, from the value to y at the place x; `horizontal bar`, from the value to x at the place y;
 - `vertical line` at x, `horizontal line` at y;
 - `segment`, a row an end, as of error bars; `area`, the corners of a filled area;
@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import collections
+from matplotlib.colors import to_hex
+from matplotlib.lines import Line2D
 
 FIELD = 2000  # points of segments drawn together: more are a background, as the lines of a flow
 METADATA = "figure_numbers"  # of an output
@@ -50,7 +52,7 @@ def as_csv(figure) -> str:
         panel.get_xlim(), panel.get_ylim()  # a panel knows its limits when it is asked
         name = f"{number} {title(panel)}".strip()
         for order, (kind, label, x, y, value) in enumerate(drawn(panel), start=1):
-            fields = (name, kind, order, label * (not label.startswith("_")), x, y, value)
+            fields = (name, kind, order, label, x, y, value)
             found.append(pd.DataFrame(dict(zip(COLUMNS, fields, strict=True))))
     if not found:
         return ""
@@ -77,6 +79,16 @@ def drawn(panel) -> Iterator[Drawn]:
             yield of_image(image)
 
 
+def name_of(artist) -> str:
+    """The label of what is drawn, without the _ that keeps it from the legend; or how it looks."""
+    label = artist.get_label()
+    if not label.startswith(("_child", "_nolegend")):
+        return label.removeprefix("_")
+    if isinstance(artist, Line2D):
+        return f"{to_hex(artist.get_color())} {artist.get_linestyle()}"
+    return ""
+
+
 def plain(points) -> np.ndarray:
     """Points as numbers, NaN where they are masked."""
     return np.ma.filled(np.ma.asarray(points, float), np.nan)
@@ -90,11 +102,11 @@ def of_line(line, panel) -> Iterator[Drawn]:
         return
     if in_x and in_y:
         kind = "line" if line.get_linestyle() not in ("None", "none", "", " ") else "points"
-        yield kind, line.get_label(), x, y, np.nan
+        yield kind, name_of(line), x, y, np.nan
     elif in_x:
-        yield "vertical line", line.get_label(), x[:1], np.nan, np.nan
+        yield "vertical line", name_of(line), x[:1], np.nan, np.nan
     elif in_y:
-        yield "horizontal line", line.get_label(), np.nan, y[:1], np.nan
+        yield "horizontal line", name_of(line), np.nan, y[:1], np.nan
 
 
 def of_bars(container) -> Drawn:
@@ -102,13 +114,13 @@ def of_bars(container) -> Drawn:
     boxes = [patch.get_bbox().get_points() for patch in container.patches]
     left, bottom, right, top = np.reshape(boxes, (-1, 4)).T
     if container.orientation == "horizontal":
-        return "horizontal bar", container.get_label(), right, (bottom + top) / 2, left
-    return "bar", container.get_label(), (left + right) / 2, top, bottom
+        return "horizontal bar", name_of(container), right, (bottom + top) / 2, left
+    return "bar", name_of(container), (left + right) / 2, top, bottom
 
 
 def of_collection(collection) -> Iterator[Drawn]:
     """Points, segments, filled areas and meshes."""
-    label, values = collection.get_label(), collection.get_array()
+    label, values = name_of(collection), collection.get_array()
     if isinstance(collection, collections.PathCollection):
         colours = np.nan if values is None else values
         yield "points", label, *plain(collection.get_offsets()).T, colours
@@ -134,4 +146,4 @@ def of_image(image) -> Drawn:
     across = left + (np.arange(width) + 0.5) * (right - left) / width
     along = first + (np.arange(height) + 0.5) * (last - first) / height
     x, y = np.meshgrid(across, along)
-    return "image", image.get_label(), x.ravel(), y.ravel(), values.ravel()
+    return "image", name_of(image), x.ravel(), y.ravel(), values.ravel()

@@ -128,11 +128,14 @@ def figure_4():
     titles = ["(b) common pathway", "off in cross-cutting", "off in ring", "off in tree"]
     for name, path, title in zip("stuv", setting.found, titles, strict=True):
         for mode, colour in enumerate(plots.COLOURS[:4]):
-            measured = gated.strengths[path][:, mode]
-            axes[name].plot(runs.STEPS, measured, color=colour, **FAINT)
-            line = PAPER | {"color": colour}
-            axes[name].plot(runs.STEPS, strengths[path][mode], **line)
-            axes[name].plot(runs.STEPS, ours.strengths[path][:, mode], **OURS | {"color": colour})
+            drawn = (
+                ("trained", gated.strengths[path][:, mode], FAINT),
+                ("fitted", strengths[path][mode], PAPER),
+                ("no fit", ours.strengths[path][:, mode], OURS),
+            )
+            for kind, values, style in drawn:
+                label = f"_mode {mode + 1}, {kind}"  # for the numbers, not for the legend
+                axes[name].plot(runs.STEPS, values, **style | {"color": colour, "label": label})
         axes[name].set(title=title, ylim=(-0.1, 3.4))
         if name in "su":
             axes[name].set_ylabel("strength")
@@ -151,9 +154,10 @@ def _representations(left, right, relu, gated):
         ways = places.reshape(-1, 24, 2)
         for sample in range(24):
             kind = sample // 8
-            label = ["tree", "ring", "cross-cutting"][kind] if sample % 8 == 0 else None
+            label = ["tree", "ring", "cross-cutting"][kind] if sample % 8 == 0 else f"_{sample}"
             colour = plots.COLOURS[kind]
-            ax.plot(*ways[:, sample].T, color=colour, linewidth=0.8)
+            path = f"_sample {sample}, path"
+            ax.plot(*ways[:, sample].T, color=colour, linewidth=0.8, label=path)
             ax.plot(*ways[-1, sample], "os^"[kind], color=colour, markersize=4, label=label)
         ax.set(title=("(c) " if ax is left else "") + f"{title} network", xticks=[], yticks=[])
         ax.set_aspect("equal", "datalim")

@@ -24,7 +24,7 @@ REPOSITORY = os.environ.get("BOOK_REPOSITORY", "").rstrip("/")
 WHEELS = [f"{name}-{mdsgdln.__version__}-py3-none-any.whl" for name in ("mdsgdln", "mdsgdln_book")]
 INSTALL = """\
 # Where the book's packages are missing, this installs them, as they were when this was written.
-# A file ./….whl lies next to this notebook on the book's site; save it in the same folder.
+# A file ./….whl is linked on the page *API* of the book's site: save both next to this notebook.
 import importlib.util
 
 if importlib.util.find_spec("mdsgdln_book") is None:

@@ -117,6 +117,8 @@ def figures(page: BeautifulSoup, sizes: dict[str, list[str]]) -> None:
     for image in page.select("div.cell_output img[src$='.svg']"):
         width, height = sizes[image["src"].rsplit("/")[-1]]
         image.attrs |= {"width": width, "height": height}
+        if image.parent.name != "a":  # on a phone, to see it large
+            image.wrap(page.new_tag("a", attrs={"href": image["src"], "class": "figure-link"}))
     for image in page.select("article img")[1:]:
         image["loading"] = "lazy"
 

@@ -27,13 +27,15 @@ REPAIRS: dict[str, dict[str, str | None]] = {
     "div.bd-sidebar-primary": {"role": "complementary", "aria-label": "Book"},
     # Docutils: roles that do not fit a list of references.
     ".citation, .citation-list": {"role": None},
+    # Sphinx and extensions: scripts that a reader would wait for before the first line.
+    "head script[src]:not([src*=documentation_options])": {"defer": "defer"},
     # The theme: a notebook is to be saved, and its text not to be shown.
     "a[href$='.ipynb']:not([href*='://'])": {"download": "", "target": None},
 }
 # The theme, in a script: another such name.
 SEARCH_NAME = re.compile(r'(class="btn search-button-field[^>]*?) aria-label="Search"')
-# The theme: a style sheet shows all icons, and needs neither a script nor fonts before the text.
-LEFT_OUT = "script[src*=fontawesome], link[rel=preload][as=font]"
+# The theme: a style sheet shows all icons without a script; and nothing comes before the text.
+LEFT_OUT = "script[src*=fontawesome], link[rel=preload]"
 # A module's member in code; in a link already if "> is before it. sphinx-codeautolink stops at the
 # sections without a title that sphinx-proof makes.
 MEMBER = re.compile(

@@ -27,9 +27,11 @@ def files(notebook) -> dict[str, dict[str, bytes]]:
     for cell in execution.code_cells(notebook):
         name = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
         for output in cell.outputs:
-            if numbers := output.get("metadata", {}).get(plotted.METADATA):
-                picture = base64.b64decode(output.data["image/png"])
-                found[name] = {"png": picture, "csv": numbers.encode()}
+            metadata = output.get("metadata", {})
+            if plotted.METADATA in metadata:
+                found[name] = {"png": base64.b64decode(output.data["image/png"])}
+                if numbers := metadata[plotted.METADATA]:  # a graph has none
+                    found[name]["csv"] = numbers.encode()
     return found
 
 

@@ -177,11 +177,12 @@ Laboratory.screen = (text) => {
     scrub.value = index;
     clock.textContent = `step ${frame.step}`;
     scrub.setAttribute("aria-valuetext", clock.textContent);
-    const end = Math.max(finished ? last.step : job.steps, run.before?.frames.at(-1).step ?? 0);
+    const end = finished ? last.step : job.steps;
     const axis = { x: [0, end],
       marks: finished && !ended ? [[frame.step, "now"]] : [] };
     const seen = finished ? frames : frames.slice(0, index + 1);
-    drawLoss(run, seen, frame, axis);
+    const longest = Math.max(end, run.before?.frames.at(-1).step ?? 0);
+    drawLoss(run, seen, frame, { ...axis, x: [0, longest] });
     drawShare(run, seen, frame, axis);
     drawNeurons(raster, run, frame, 340);
     shown.made.forEach((card, c) => drawCard(run, card, start.cards[c], index));

@@ -45,7 +45,8 @@ def test_coupling_worked_out_by_hand():
     close(modes.singular_values, [3, 1])
     close(modes.input_variances, [2, 2])
     assert modes.coupling == pytest.approx(np.sqrt(1 / 5))
-    assert len(statistics.modes(Task(np.eye(3), np.zeros((2, 3)))).singular_values) == 0
+    none = statistics.modes(Task(np.eye(3), np.zeros((2, 3))))
+    assert len(none.singular_values) == 0 and none.coupling == 0
 
 
 def test_effective_dataset_gives_the_gated_correlations():

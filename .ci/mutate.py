@@ -13,6 +13,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from coverage import CoverageData
@@ -70,9 +71,12 @@ def survives(module: Path, number: int, tests: list[str]) -> str:
     shutil.copytree(ROOT / "mdsgdln", with_change / "mdsgdln", dirs_exist_ok=True)
     (with_change / name).write_text(ast.unparse(tree), "utf8")
     here = os.environ | {"PYTHONPATH": str(with_change), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([*PYTEST, *tests], cwd=ROOT, env=here, capture_output=True, timeout=900)
+    run = partial(subprocess.run, cwd=ROOT, env=here, capture_output=True, timeout=900)
+    try:
+        green = run([*PYTEST, *tests]).returncode == 0
+    except subprocess.TimeoutExpired:  # a loop without an end is seen, too
+        green = False
     shutil.rmtree(with_change)
-    green = done.returncode == 0
     return f"{name}:{node.lineno}: {before} -> {ast.unparse(node)}" if green else ""
 
 

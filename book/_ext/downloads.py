@@ -70,9 +70,10 @@ def show(page: BeautifulSoup, name: str, size: tuple[int, int]) -> None:
 
 
 def add(app, exception) -> None:
-    """Write the files and link them."""
+    """Write the files and link them; where another chapter is built alone, nothing is executed."""
     place = Path(app.outdir) / "book" / f"{PAGE}.html"
-    if exception is not None or not place.exists() or app.builder.name != "html":
+    built = exception is None and app.builder.name == "html" and place.exists()
+    if not built or not execution.place(PAGE).exists():
         return
     folder = Path(app.outdir) / "_downloads"
     folder.mkdir(exist_ok=True)

@@ -5,6 +5,7 @@
 """
 
 import html
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -45,7 +46,9 @@ def write(app, exception) -> None:
     template = (BOOK / "_templates/slides.html").read_text("utf8")
     place = Path(app.outdir) / "_static/slides.html"
     slides = with_pictures((BOOK / "slides/lecture.md").read_text("utf8"), pages)
-    place.write_text(template.replace("SLIDES", slides), encoding="utf8")
+    mathjax = json.dumps({"mathjax": app.config.mathjax_path, **app.config.mathjax3_config})
+    text = template.replace("SLIDES", slides).replace("MATHJAX", mathjax)
+    place.write_text(text, encoding="utf8")
 
 
 def setup(app) -> dict:

@@ -45,7 +45,7 @@ def test_weight(page, address, name):
 
 
 def test_every_icon_is_drawn(page, address):
-    """Its width in the font is not that of a letter which another font has to lend."""
+    """The font of icons is loaded, and the style sheet gives each icon its place in it."""
     page.goto(f"{address}/book/start.html", wait_until="networkidle")
     loaded = "() => [...document.fonts].filter(f => /Awesome/.test(f.family)).map(f => f.status)"
     assert page.evaluate(loaded) == ["loaded"]

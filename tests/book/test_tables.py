@@ -17,7 +17,7 @@ AVAILABLE = {name: table for name, table in tables.all_tables().items() if table
 # Rows of more than 2.5 CPU seconds whose code other rows run, too, or the chapter itself.
 DEAR = {
     *("assumptions_sgd", "attention_after", "context_candidates", "depth_reuse", "digit_routes"),
-    *("exact_freezing", "finding_elbow", "letting_go_further", "no_common_block", "people_digits"),
+    *("exact_freezing", "finding_elbow", "no_common_block", "people_digits"),
     *("published_gates", "race_or_lazy", "real_data", "real_data_neurons", "relu_curve", "sharing"),
     *("sliding_law", "three_values"),
 }

@@ -59,29 +59,10 @@ KINDS = {  # targets of a block in its own context, and elsewhere: zero, or the 
 }
 
 
-def drawn_functions(share: float, seed: int):
-    """Draw a Boolean function of property and context match for each row.
-
-    A ``share`` of the rows takes XOR or its opposite; each other row one of the eight that
-    are like *and*, in which one of the four cases has another answer than the rest.
-    """
-    generator = np.random.default_rng(100 + seed)
-    first, second, opposite = generator.integers(0, 2, (3, NUM_ROWS, 1))
-    different = np.arange(NUM_ROWS)[:, None] < round(share * NUM_ROWS)
-
-    def function(rows, own):
-        property_, context = rows != first, own != second
-        return (np.where(different, property_ != context, property_ & context) != opposite) * 1.0
-
-    return function
-
-
 @cache
 def task_by_kind(kind: str, num_contexts: int, structure: str, seed: int) -> md.Task:
-    """Return a task by name: conjunction, equivalence, or random Boolean functions."""
-    rows = binary_structure(structure, seed)
-    function = KINDS.get(kind) or drawn_functions(float(kind.split()[-1]), seed)
-    return contextual_task(num_contexts, rows, function)
+    """Return a task by name: conjunction or equivalence."""
+    return contextual_task(num_contexts, binary_structure(structure, seed), KINDS[kind])
 
 
 def weights_at_loss(run, left: float) -> list[np.ndarray]:
@@ -141,7 +122,7 @@ def measure_active_contexts(
         "shares": [letting_go.shares_by_rule(now, data, contexts) for now in recorded],
         "recovered": [letting_go.forecast_accuracy(score, off, mass) for score in forecasts],
     }
-    if task in KINDS and rule == "descent":
+    if rule == "descent":
         losses = np.asarray(run.losses)
         results["always_on"] = loss_left_by_linear_network(data, losses, loss, linear_key)
     return results
@@ -158,25 +139,6 @@ def loss_left_by_linear_network(task, losses: np.ndarray, loss: str, key) -> np.
     run = md.train(linear, linear.init(key, SCALE), task, None, len(losses), **how)
     then = np.argmax(losses <= 0.03 * losses[0])
     return np.asarray(run.losses)[[then, -1]] / run.losses[0]
-
-
-def share_rotated_with_preferences(rule: str, seed: int) -> dict:
-    """Rotate initial preferences by one context; return the weight share that rotates too.
-
-    ``rotated``: the share of the weight whose off contexts turn, too; ``unchanged``: they stay.
-    """
-    data, numbers = task_by_kind("conjunction", 3, "tree", seed), np.repeat(np.arange(3), NUM_ITEMS)
-    relu = md.ReLUNetwork((len(data.inputs), HIDDEN, len(data.targets)))
-    weights_key, key = jax.random.split(jax.random.key(seed))
-    start = relu.init(weights_key, SCALE)
-
-    def let_go(weights):
-        _, run = train_and_record(data, weights, rule, "squared", key)
-        return letting_go.inactive_contexts(weights_at_loss(run, 0.03), data, 3)
-
-    off, _ = let_go(start)
-    after, mass = let_go(letting_go.rotate_preferences(start, data, numbers, np.ones(HIDDEN, int)))
-    return letting_go.rotated_shares(off, after, mass * letting_go.is_contextual(off))
 
 
 SEEDS = range(20, 25)
@@ -199,19 +161,5 @@ TABLES = {
             loss=[*LOSSES],
             seed=SEEDS,
         ),
-    ),
-    "people_functions": Table(
-        measure_active_contexts,
-        sweeps.grid(
-            task=[f"drawn {share}" for share in (0, 0.1, 0.2, 0.4, 1)],
-            structure=["drawn"],
-            contexts=[3],
-            rule=["descent"],
-            loss=["logistic"],
-            seed=range(10),
-        ),
-    ),
-    "people_turned": Table(
-        share_rotated_with_preferences, sweeps.grid(rule=["descent", "Adam"], seed=SEEDS)
     ),
 }

@@ -4,6 +4,8 @@ Under Adam a weight moves by about one step size η an update, whatever its grad
 compares this with the initial weights.
 """
 
+from functools import partial
+
 import jax
 import numpy as np
 import optax
@@ -52,28 +54,20 @@ def train_until(task, start, optimiser, loss: str, num_steps: int, batch_size, k
     return jax.tree.map(lambda layer: np.asarray(layer[now]), run.observed)
 
 
-def remembered(
-    rule: str, loss: str, step: float, scale: float, batch: int, items: int, biases: bool, seed: int
-) -> dict:
-    """Return shares of the weight by number of contexts, and how well preferences forecast.
-
-    ``shares`` by each of letting_go.RULES in 0, 1, …, C contexts; ``recovered`` and ``chance`` by
-    each of them, from the neuron's own initial preferences and from another's.
-    """
-    rows = np.asarray(md.tasks.structure("tree", items))
-    task = md.tasks.contextual(3, items, [rows] * 3, rows)
-    if biases:
-        task = md.tasks.with_ones(task)
-    return train_and_forecast(task, items, rule, loss, step, scale, batch, seed)
-
-
 def train_and_forecast(
-    task, items: int, rule: str, loss: str, step: float, scale: float, batch: int, seed: int
+    kind: str, rule: str, loss: str, step: float, scale: float, batch: int, seed: int
 ) -> dict:
-    """Train until 3 % of the loss is left; return ``shares``, ``recovered`` and ``chance``."""
+    """Train on trees in three contexts until 3 % of the loss is left; see what stays active.
+
+    Returns:
+        ``shares`` of the weight by each of letting_go.RULES in 0, 1, …, C contexts; ``recovered``
+        and ``chance`` by each of them, from a neuron's own initial preferences and from another's.
+    """
+    task = people_gates.task_by_kind(kind, 3, "tree", 0)
     weights_key, key = jax.random.split(jax.random.key(seed))
     network = md.ReLUNetwork((len(task.inputs), HIDDEN, len(task.targets)))
-    start, numbers = network.init(weights_key, scale), np.repeat(np.arange(3), items)
+    start = network.init(weights_key, scale)
+    numbers = np.repeat(np.arange(3), people_gates.NUM_ITEMS)
     preference = np.asarray(md.theory.context_preference(network, start, task, numbers))
     updates = int(UPDATES[loss] / step) if rule != "descent" else 4000
     now = train_until(task, start, RULES[rule](step), loss, updates, batch or None, key)
@@ -100,50 +94,17 @@ def let_go_of_linear_targets(rule: str, targets: str, seed: int) -> dict:
     return {"shares": letting_go.shares_by_rule(now, task, 3)}
 
 
-def let_go_where_needed(rule: str, step: float, scale: float, batch: int, seed: int) -> dict:
-    """Train on an equivalence with the logistic loss, which no linear map can lower to zero.
-
-    ``shares``, ``recovered`` and ``chance`` as above, when 3 % of the loss is left.
-    """
-    task = people_gates.task_by_kind("equivalence", 3, "tree", 0)
-    return train_and_forecast(task, 8, rule, "logistic", step, scale, batch, seed)
-
-
 SEEDS = range(30, 35)
 STEPS, SCALES, BATCHES = (1e-3, 1e-4), (1e-5, 1e-4, 1e-3, 1e-2), (0, 8, 4)
-USUAL = {"items": [8], "biases": [False], "seed": SEEDS}
 TABLES = {
     "people_memory": Table(
-        remembered,
+        partial(train_and_forecast, "conjunction"),
         sweeps.grid(
-            rule=["AdamW"], loss=[*LOSSES], step=STEPS, scale=SCALES, batch=BATCHES, **USUAL
-        )
-        + sweeps.grid(
-            rule=["descent"], loss=[*LOSSES], step=[0.1], scale=[1e-4], batch=BATCHES, **USUAL
-        )
-        + sweeps.grid(
-            rule=["AdamW"],
-            loss=[*LOSSES],
-            step=[1e-3],
-            scale=[1e-4],
-            batch=[0, 8],
-            items=[8],
-            biases=[True],
-            seed=SEEDS,
-        )
-        + sweeps.grid(
-            rule=["descent"],
-            loss=["logistic"],
-            step=[0.1],
-            scale=[1e-4],
-            batch=[0],
-            items=[4, 16, 32],
-            biases=[False],
-            seed=SEEDS,
+            rule=["AdamW"], loss=[*LOSSES], step=STEPS, scale=SCALES, batch=BATCHES, seed=SEEDS
         ),
     ),
     "people_needed": Table(
-        let_go_where_needed,
+        partial(train_and_forecast, "equivalence", loss="logistic"),
         sweeps.grid(rule=["AdamW"], step=[1e-3], scale=[1e-4, 1e-2], batch=[0, 8], seed=SEEDS)
         + sweeps.grid(rule=["descent"], step=[0.1], scale=[1e-4], batch=[0, 8], seed=SEEDS),
     ),

@@ -10,7 +10,7 @@ import optax
 import mdsgdln as md
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.people_race import seeded_settings
-from mdsgdln_book.experiments.published import HIDDEN, SCALE
+from mdsgdln_book.experiments.published import HIDDEN
 from mdsgdln_book.tables import Table
 
 RATE = 0.006  # of descent, for each sample
@@ -112,16 +112,7 @@ def mean_difference(trained: np.ndarray) -> float:
     return float(apart.sum() / (len(trained) * (len(trained) - 1)))
 
 
-LIMITS = [(30, SCALE * 5), (100, SCALE * 3), (HIDDEN, 1e-3), (HIDDEN, 1e-2)]
 TABLES = {
-    "people_predicted": Table(
-        curves_in_contexts,
-        seeded_settings([3, 4, 5], [*RULES], HIDDEN)
-        + [
-            row
-            for hidden, scale in LIMITS
-            for row in seeded_settings([3], ["descent", "AdamW"], hidden, [scale])
-        ],
-    ),
+    "people_predicted": Table(curves_in_contexts, seeded_settings([3, 4, 5], [*RULES], HIDDEN)),
     "people_digits": Table(curves_on_digits, sweeps.grid(seed=range(5)), repeated=(1,)),
 }

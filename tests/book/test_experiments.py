@@ -8,7 +8,6 @@ from mdsgdln import networks, squared_error, tasks, theory
 from mdsgdln_book import dynamics, linear_maps
 from mdsgdln_book.experiments import (
     context_reuse,
-    other_theories,
     pictures,
     tree_symmetry,
     two_hidden,
@@ -23,16 +22,6 @@ def test_a_neuron_of_two_contexts_serves_two_thirds():
     close(shares, 2 / 3)
     mixed = context_reuse.shares_of_contexts([neuron, np.ones((60, 1))], inputs, jax.random.key(0))
     assert mixed[1, 0] > 0.8  # its activity is spread over all contexts
-
-
-def test_alternating_flows_learn_samples_that_do_not_meet_one_by_one():
-    """Aligned neurons of size √2 σ on two orthogonal samples: jumps at ln(1/√2σ)/s, s = 1 and ½."""
-    task = tasks.Task(np.eye(2), np.diag([2.0, 1.0]))
-    drawn = np.array([[1.0, 0, 1, 0], [0, 1, 0, 1]])
-    step = 0.01
-    times, losses = other_theories.alternating_flows(task, drawn, 1e-8, step, 100.0)
-    close(times, np.log(1e8 / np.sqrt(2)) / np.array([1, 0.5]), rtol=0, atol=step)
-    close(losses, [0.25, 0], atol=1e-4)
 
 
 def test_trees_of_eight_items_leave_twelve_classes():

@@ -18,7 +18,7 @@ AVAILABLE = {name: table for name, table in tables.all_tables().items() if table
 DEAR = {
     *("assumptions_sgd", "attention_after", "context_candidates", "depth_reuse", "digit_routes"),
     *("exact_freezing", "finding_elbow", "no_common_block", "people_digits"),
-    *("published_gates", "race_or_lazy", "real_data", "real_data_neurons", "relu_curve", "sharing"),
+    *("published_gates", "race_or_lazy", "real_data", "real_data_neurons", "sharing"),
     *("sliding_law", "three_values"),
 }
 REPEATED = [

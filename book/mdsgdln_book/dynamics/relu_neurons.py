@@ -6,7 +6,6 @@ A neuron is a row z = (w, v) of input and output weights. In gradient flow, for 
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -31,42 +30,11 @@ def velocity(
     return jnp.concatenate([push @ inputs.T, activity @ residual.T], axis=1)
 
 
-def residual_of(
-    z: Float[Array | np.ndarray, "N k"],
-    inputs: Float[Array | np.ndarray, "n P"],
-    targets: Float[Array | np.ndarray, "m P"],
-) -> Float[Array, "m P"]:
-    """Return the residual Y − Σ v relu(wᵀX) of all neurons together."""
-    w, v = jnp.split(z, [len(inputs)], axis=1)
-    return jnp.subtract(targets, v.T @ jnp.maximum(w @ inputs, 0))
-
-
 def heun_step(flow: Callable[[PyTree], PyTree], state: PyTree, step: float) -> PyTree:
     """Take one step of Heun's rule, which averages the gradients on both sides of a boundary."""
     first = flow(state)
     second = flow(jax.tree.map(lambda z, slope: z + step * slope, state, first))
     return jax.tree.map(lambda z, a, b: z + step / 2 * (a + b), state, first, second)
-
-
-@partial(jax.jit, static_argnames="num_steps")
-def descend(
-    z: Float[Array | np.ndarray, "N k"],
-    inputs: Float[Array | np.ndarray, "n P"],
-    targets: Float[Array | np.ndarray, "m P"],
-    step: float,
-    num_steps: int,
-) -> tuple[Float[Array, "N k"], Float[Array, " num_steps"]]:
-    """Follow the gradient flow of a network; return its final neurons and the loss at each step."""
-    num_samples = inputs.shape[1]
-
-    def flow(z):
-        return velocity(z, inputs, residual_of(z, inputs, targets) / num_samples)
-
-    def one_step(z, _):
-        loss = jnp.sum(residual_of(z, inputs, targets) ** 2) / (2 * num_samples)
-        return heun_step(flow, z, step), loss
-
-    return jax.lax.scan(one_step, jnp.asarray(z), None, num_steps)
 
 
 def gate_patterns(

@@ -17,12 +17,11 @@ SEEDS = 5
 STEP = 0.05  # learning rate · rate of the first basin
 LONGEST = 200  # time · that rate
 LEARNED = 0.01  # of the initial loss
-LEVELS = (0.9, 0.7, 0.5, 0.3, 0.1)
 ROUND = 500  # steps
 
 
 def compare_curves(task: str) -> dict:
-    """Return the relative errors of predicted loss curves and of crossing times.
+    """Return the relative errors of predicted loss curves.
 
     Networks are trained until twice the time at which 1 % of their mean loss is left, at most until
     200 over the first rate.
@@ -30,25 +29,19 @@ def compare_curves(task: str) -> dict:
     Results:
         error: relative, of the prediction and the mean of five networks, (scales,).
         scatter: median of that between two of them, ten pairs, (scales,).
-        predicted: times of 90, 70, 50, 30, 10 % of the loss, 0 where it stays above, (scales, 5).
-        measured: times of the mean loss, (scales, 5).
-        seeds: times of each network, (scales, seeds, 5).
     """
     data, width = first_drop.task_by_name(task), first_drop.hidden_width(task)
     rate = first_drop.first_basin_rate(data)
-    found: dict = {n: [] for n in ("error", "scatter", "predicted", "measured", "seeds")}
+    found: dict = {"error": [], "scatter": []}
     for scale in SCALES:
-        times, losses = train_networks(data, width, scale, rate)
+        losses = train_networks(data, width, scale, rate)
         mean = losses.mean(axis=0)
         predicted = theory.predict(
-            relu_network(data, width), scale, data, STEP / rate, len(times), key=jax.random.key(0)
+            relu_network(data, width), scale, data, STEP / rate, len(mean), key=jax.random.key(0)
         )
         pairs = [np.abs(a - b).sum() / mean.sum() for a, b in combinations(losses, 2)]
         found["error"].append(deviation(predicted.losses, mean, learned=None))
         found["scatter"].append(np.median(pairs))
-        found["predicted"].append(crossing_times(times, np.asarray(predicted.losses), mean[0]))
-        found["measured"].append(crossing_times(times, mean, mean[0]))
-        found["seeds"].append([crossing_times(times, one, mean[0]) for one in losses])
     return found
 
 
@@ -57,13 +50,8 @@ def relu_network(task, width: int) -> networks.ReLUNetwork:
     return networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
 
 
-def crossing_times(times, losses, first) -> list[float]:
-    """Return the times at which a loss crosses each of LEVELS, 0 where it does not."""
-    return [times[1] * first_drop.crossing_step(losses, level * first) for level in LEVELS]
-
-
 def train_networks(task, width: int, scale: float, rate: float):
-    """Train several networks until learned; return times and losses.
+    """Train several networks until learned; return their losses.
 
     A step of descent multiplies by 1 + ηs what a time of ln(1 + ηs)/s would: that is its time.
     """
@@ -77,7 +65,7 @@ def train_networks(task, width: int, scale: float, rate: float):
         learned = int(np.argmax(mean < LEARNED * mean[0]))
         if learned:
             most = min(most, 2 * learned)
-    return tick * np.arange(most), found[:, :most]
+    return found[:, :most]
 
 
 def initialise_networks(task, width: int, scale: float, seeds: int):

@@ -104,34 +104,32 @@ def forgetting_predicted(
     return found
 
 
-def two_tasks(kind: str, similarity: float, cue: float, items: int = 8) -> md.Task:
+def two_tasks(similarity: float, cue: float, items: int = 8) -> md.Task:
     """Return two tasks on the same items and outputs, each with a cue of its own.
 
     Targets of the first are the rows F of a tree over zeros, those of the second s F over
-    √(1 − s²) F, so that their cosine is s. Of kind ``no mean``, F has no mean over items.
+    √(1 − s²) F, so that their cosine is s.
     """
     rows = np.asarray(md.tasks.structure("tree", items))
-    if kind == "no mean":
-        rows = rows - rows.mean(axis=1, keepdims=True)
     other = max(1 - similarity**2, 0) ** 0.5 * rows
     inputs = np.vstack([np.tile(np.eye(items), 2), cue * np.repeat(np.eye(2), items, axis=1)])
     return md.Task(inputs, np.block([[rows, similarity * rows], [0 * rows, other]]))
 
 
 def forgetting_by_similarity(
-    kind: str, activation: str, similarity: float, cue: float, scale: float, items: int, seed: int
+    activation: str, similarity: float, cue: float, scale: float, seed: int
 ) -> dict:
     """Learn two tasks in turn: the loss of the first after the second, over its start.
 
     ``forgotten`` by the network, ``predicted`` by a stand-in; ``left`` is the largest part of a
     task that the network has not learned at the end of its own block.
     """
-    task = two_tasks(kind, similarity, cue, items)
+    task = two_tasks(similarity, cue)
     sizes = (len(task.inputs), HIDDEN, len(task.targets))
     network = md.ReLUNetwork(sizes) if activation == "relu" else md.LinearNetwork(sizes)
     keys = jax.random.split(jax.random.key(seed), 2)
     small = md.theory.stand_in(network, scale, task, num_neurons=NEURONS, key=keys[1])
-    block, ends = 160 * items, []
+    block, ends = 1280, []
     for net, weights, data in [(network, network.init(keys[0], scale), task), small]:
         turn = "descent", block, 3 * block, block
         _, losses = train_in_turn(net, weights, by_context(data, 2), *turn)
@@ -170,7 +168,6 @@ def mixing(
     contexts: int,
     items: int,
     scale: float,
-    common: float,
     targets: str,
     length: float,
     seed: int,
@@ -181,7 +178,7 @@ def mixing(
     ``left`` is the part of the loss on all contexts then. ``targets`` are the whole task's or what
     its best linear map gives.
     """
-    task = contextual_task(case, contexts, items, seed, common)
+    task = contextual_task(case, contexts, items, seed)
     if targets == "linear":
         task = linear_maps.linear_part(task)
     network = md.ReLUNetwork((len(task.inputs), 200, len(task.targets)))
@@ -198,13 +195,11 @@ USUAL = {"case": "tree", "contexts": 3, "items": 8, "scale": 1e-4}
 # What differs from USUAL, trees, ReLUs, a cue of 1, descent and three blocks.
 IN_TURN = [{}, {"scale": 1e-2}, {"scale": 5e-2}, {"blocks": 9}, {"case": "tree, ring, cross"}]
 IN_TURN += [{"contexts": 4}, {"items": 16}, *({"rule": rule} for rule in list(RULES)[1:])]
-PAIRS = [{}, {"cue": 0.5}, {"scale": 0.1}, {"items": 4}, {"kind": "no mean"}]
-PAIRS += [{"kind": kind, "activation": "linear"} for kind in ("tree", "no mean")]
+PAIRS = [{}, {"cue": 0.5}, {"scale": 0.1}, {"activation": "linear"}]
 CASES = ("tree", "ring", "random")
 STRUCTURES = [{"case": case, "scale": scale} for case in CASES for scale in (1e-2, 1e-4, 1e-6)]
 STRUCTURES += [{"case": case, "contexts": 4} for case in CASES]
-FURTHER = [{"common": 0.0}, {"common": 3.0}, {"items": 4}, {"items": 16}]
-MIXED = USUAL | {"common": 1.0, "targets": "whole"}
+MIXED = USUAL | {"targets": "whole"}
 TABLES = {
     "forgetting_predicted": Table(
         forgetting_predicted,
@@ -217,7 +212,7 @@ TABLES = {
     "forgetting_by_similarity": Table(
         forgetting_by_similarity,
         [
-            {"kind": "tree", "activation": "relu", "cue": 1.0, "scale": 1e-4, "items": 8}
+            {"activation": "relu", "cue": 1.0, "scale": 1e-4}
             | other
             | {"similarity": similarity, "seed": seed}
             for other in PAIRS
@@ -229,7 +224,7 @@ TABLES = {
         mixing,
         [
             MIXED | other | {"length": length, "seed": seed}
-            for other in STRUCTURES + FURTHER
+            for other in STRUCTURES
             for length in LENGTHS
             for seed in SEEDS
         ]

@@ -16,7 +16,6 @@ import numpy as np
 from mdsgdln import Network, networks, theory, training
 from mdsgdln.tasks import Task
 from mdsgdln_book import linear_maps, sweeps
-from mdsgdln_book.experiments.reduced import keep_weights
 from mdsgdln_book.tables import Table
 
 HEADS, SCALE = 8, 1e-3  # of attention and neurons of the table; σ of all weights
@@ -107,38 +106,17 @@ def predicted_half_drop_time(sizes: np.ndarray, scale: float) -> float:
     return (np.log(2 * s / (d * HEADS * scale**2) - 1) - np.log(1 + np.sqrt(2))) / (2 * s)
 
 
-def half_drop_time(losses, times) -> float:
-    """Return the time at which a loss curve has completed half of its drop."""
-    level = (losses[0] + np.min(losses)) / 2
-    return float(np.interp(-level, -np.minimum.accumulate(losses), times))
-
-
 def train_attention(spectrum: str, scale: float, seed: int) -> dict:
-    """Train attention; return its losses and the losses of block a alone.
-
-    ``ratio`` is ‖b‖/‖a‖ when half of the drop is made. ``rho`` is the largest singular value of
-    ⟨y β x_qᵀ⟩ over its norm, in these very sequences.
-    """
+    """Train attention; return its losses and the losses of block a alone."""
     task, model = regression_task(spectrum, seed), network(len(SPECTRA[spectrum]), TOKENS)
     weights, steps = model.init(jax.random.key(seed), scale), STEPS
     rate = 1.6 * predicted_half_drop_time(SPECTRA[spectrum], scale) / steps
-    times = rate * np.arange(steps)
-    run = training.train(model, weights, task, rate, steps, observe=keep_weights)
+    losses = training.train(model, weights, task, rate, steps).losses
     few = linear_maps.condense(Task(cubic_features(model, task.inputs), task.targets))
     linear = networks.LinearNetwork((len(few.inputs), HEADS, 1))
     alone = theory.predict(linear, block_a_weights(weights), few, rate, steps).losses
-    half = half_drop_time(np.asarray(run.losses), times)
-    values, keys, *_ = (np.asarray(w)[np.searchsorted(times, half)] for w in run.observed)
-    learned = np.einsum("h,hij->ij", values[:, -1], keys[:, :-1])
-    drive = (np.asarray(few.inputs) @ np.asarray(few.targets).T).reshape(model.dims, -1)
-    return {
-        "trained": run.losses[::EVERY],
-        "block_a": alone[::EVERY],
-        "times": times[::EVERY],
-        "half": half,
-        "rho": np.linalg.norm(drive, 2) / np.linalg.norm(drive),
-        "ratio": np.linalg.norm(values[:, :-1].T @ keys[:, -1]) / np.linalg.norm(learned),
-    }
+    times = rate * np.arange(steps)
+    return {"trained": losses[::EVERY], "block_a": alone[::EVERY], "times": times[::EVERY]}
 
 
 TABLES = {

@@ -231,14 +231,7 @@ def train_after_race(p: float, seed: int) -> dict:
     return {"drops": found["trained_drops"], "unseen": right[0], "table": right[1]}
 
 
-def lead_in_draw(p: float, seed: int) -> dict:
-    """Return the lead of attention for one draw of classes at D = N = 8, K = 64, B = 2."""
-    found = predict_race(network(8, 8, 64), draw_sequences(8, 64, 8, 2, seed), p, seed, end=1.75)
-    return {"lead": attention_lead(found["trained_drops"])}
-
-
 TABLES = {
-    "attention_draws": Table(lead_in_draw, sweeps.grid(p=[0.3, 0.4], seed=range(1, 9))),
     "attention_race": Table(
         race_curves,
         sweeps.grid(p=TENTHS, B=[1, 2, 3], K=[16, 32, 64], seed=[1])

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import mannwhitneyu
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 from sklearn.mixture import GaussianMixture
@@ -21,7 +19,6 @@ from mdsgdln_book.experiments import own_recording
 from mdsgdln_book.tables import Table
 
 MOST = 15  # clusters
-SURROGATES = 20  # of ePAIRS
 FOUR = own_recording.TRUTH.astype(float)
 FIVE = context_gates(4, 8, [(0, 1, 2, 3), (0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]).astype(float)
 
@@ -198,18 +195,10 @@ def found_by_gaussians(population: Population, on: np.ndarray, seed: int):
     return best, majorities(on, best), False
 
 
-def found_by_bernoulli(population: Population, on: np.ndarray, seed: int):
-    """Fit mixtures of independent Bernoulli conditions; take the number of lowest BIC."""
-    fits = [bernoulli_mixture(on, number, seed) for number in numbers(on)]
-    _, best = min(fits, key=lambda fit: fit[0])
-    return best, majorities(on, best), False
-
-
 METHODS = {
     "find": found_by_density,
     "k-means, silhouette": found_by_k_means,
     "Gaussian mixture, BIC": found_by_gaussians,
-    "Bernoulli mixture, BIC": found_by_bernoulli,
 }
 
 
@@ -224,46 +213,6 @@ def majorities(on: np.ndarray, labels: np.ndarray) -> np.ndarray:
     if len(used) < 2:
         return on[:0]
     return np.stack([on[labels == label].mean(axis=0) > 0.5 for label in used]).astype(int)
-
-
-def bernoulli_mixture(on: np.ndarray, number: int, seed: int, starts: int = 10):
-    """Return BIC and labels of a mixture fitted by expectation and maximisation."""
-    rng, (neurons, conditions), fits = np.random.default_rng(seed), on.shape, []
-    for _ in range(starts):
-        rates = 0.25 + 0.5 * on[rng.choice(neurons, number, replace=False)]
-        shares = np.full(number, 1 / number)
-        for _ in range(100):
-            joint = on @ np.log(rates).T + (1 - on) @ np.log(1 - rates).T + np.log(shares)
-            total = logsumexp(joint, axis=1, keepdims=True)
-            belongs = np.exp(joint - total)
-            mass = belongs.sum(axis=0) + 1e-9
-            rates = (belongs.T @ on + 0.5) / (mass[:, None] + 1)
-            shares = mass / mass.sum()
-        parameters = number * conditions + number - 1
-        fits.append((parameters * np.log(neurons) - 2 * total.sum(), joint.argmax(axis=1)))
-    return min(fits, key=lambda fit: fit[0])
-
-
-def epairs_finds_kinds(activity: np.ndarray, seed: int) -> bool:
-    """Return whether nearest neighbours are closer than in Gaussians of the same covariance.
-
-    The elliptical projection-angle index of response similarity (Hirokawa et al. 2019), with the
-    angle to the nearest neighbour and a level of .05.
-    """
-    rng, centred = np.random.default_rng(seed), activity - activity.mean(axis=0)
-    root = np.linalg.cholesky(np.cov(centred.T) + 1e-9 * np.eye(centred.shape[1]))
-    drawn = [rng.standard_normal(centred.shape) @ root.T for _ in range(SURROGATES)]
-    angles, null = nearest_angles(centred), np.concatenate([*map(nearest_angles, drawn)])
-    closer = np.median(angles) < np.median(null)
-    return bool(closer and mannwhitneyu(angles, null).pvalue < 0.05)
-
-
-def nearest_angles(vectors: np.ndarray) -> np.ndarray:
-    """Return each neuron's angle to its nearest neighbour."""
-    unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    cosines = unit @ unit.T
-    np.fill_diagonal(cosines, -1)
-    return np.arccos(np.clip(cosines.max(axis=1), -1, 1))
 
 
 # Comparison ---------------------------------------------------------------------------------------
@@ -295,7 +244,6 @@ def compare_methods(population: str, seed: int) -> dict:
             given = (labels[outside] >= 0).mean() if outside.any() and len(gates) else 0.0
             results[f"{name}: outsiders"] = float(given)
             results[f"{name}: warned"] = float(warned)
-        results["ePAIRS: kinds"] = float(epairs_finds_kinds(drawn.activity, seed))
     return results | {"kinds": len(drawn.gates)}
 
 

@@ -35,8 +35,7 @@ def draw_questions(kind: str) -> list[np.ndarray]:
     """Return for each context the required answer to each digit, (N_out, 10).
 
     Plain: the name of the digit. Contextual: even, large, curved, or the name, in four contexts;
-    what is not asked is answered by 0. Named: the first three, and the name in every context. Same:
-    the name in four contexts, on outputs of their own.
+    what is not asked is answered by 0. Same: the name in four contexts, on outputs of their own.
     """
     digit = np.arange(10)
     name, yes = np.eye(10), [digit % 2 == 0, digit >= 5, np.isin(digit, CURVED)]
@@ -47,8 +46,8 @@ def draw_questions(kind: str) -> list[np.ndarray]:
     answers = np.zeros((4, 13, 10))
     for context, row in enumerate(yes):
         answers[context, context] = np.where(row, 1, -1)
-    answers[slice(3) if kind == "named" else 3, 3:] = name
-    return list(answers[:3] if kind == "named" else answers)
+    answers[3, 3:] = name
+    return list(answers)
 
 
 def prepare_data(pictures: tasks.Task, num_asked: int, kind: str) -> QuestionData:

@@ -206,6 +206,6 @@ TABLES = {
         repeated=(48,),
     ),
     "real_data_neurons": Table(
-        context_selectivity, sweeps.grid(task=["contextual", "named", "same"], seed=range(5))
+        context_selectivity, sweeps.grid(task=["contextual", "same"], seed=range(5))
     ),
 }

@@ -19,7 +19,7 @@ DEAR = {
     *("assumptions_sgd", "attention_after", "context_candidates", "depth_reuse", "digit_routes"),
     *("exact_freezing", "finding_elbow", "no_common_block", "people_digits"),
     *("published_gates", "race_or_lazy", "real_data", "real_data_neurons", "sharing"),
-    *("sliding_law", "three_values"),
+    "three_values",
 }
 REPEATED = [
     pytest.param(name, number, marks=[pytest.mark.nightly] if name in DEAR else [])

@@ -1,12 +1,9 @@
-"""Pathways for subsets of contexts race for what the common pathway leaves, free or at a cost."""
-
-from itertools import combinations
+"""Pathways for subsets of contexts race for what the common pathway leaves."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from mdsgdln import gates, networks, squared_error, tasks, theory, training
+from mdsgdln import networks, tasks, theory, training
 from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments.reduced import reduce_network
 from mdsgdln_book.tables import Table
@@ -30,50 +27,6 @@ def half_residual_time(kind: str, scale: float, seed: int) -> dict:
     start = theory.expected_initial_strength(HIDDEN, scale)
     unit = task.num_samples / STRENGTH * np.log(1 / start) / 2
     return {"time": half / unit}
-
-
-def decaying_item_modes(num_contexts: int, cost: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the item modes of pathways active in 1, 2, … contexts, summed by size.
-
-    Weights of contextual pathways decay at the rate ``cost`` κ/P (κ = 1) times the number of
-    contexts in which the pathway is active. Shapes: time / P (T,), strengths (sizes, T).
-    """
-    sum_step, num_steps, every, scale = 0.02, 14000, 700, 1e-12
-    task = tasks.contextual(num_contexts, NUM_ITEMS)
-    inputs, targets, count = task.inputs, task.targets, task.num_samples
-    contexts = range(num_contexts)  # all of them are the common pathway, the last one
-    subsets = [s for size in contexts for s in combinations(contexts, size + 1)]
-    sizes = np.array([len(subset) for subset in subsets])
-    on = np.repeat(gates.context_gates(num_contexts, NUM_ITEMS, subsets), HIDDEN, axis=0)
-    seen = np.ones((len(on), len(inputs)))
-    seen[:-HIDDEN, NUM_ITEMS:] = 0  # the others see the items only
-    decay = np.repeat(sizes * (sizes < num_contexts), HIDDEN) * cost / count
-    item = np.zeros(len(inputs))
-    item[:2] = 1 / np.sqrt(2), -1 / np.sqrt(2)
-    of_size = jnp.asarray(sizes[:, None] == np.arange(1, num_contexts + 1)).astype(float)
-    into, out = ("input", "hidden"), ("hidden", "output")
-    neurons = {"input": len(inputs), "hidden": len(on), "output": len(targets)}
-    network = networks.GatedNetwork(neurons, [into, out], {"hidden": on})
-
-    def taxed(network, weights, task):
-        squares = jnp.sum(weights[into] ** 2, axis=1) + jnp.sum(weights[out] ** 2, axis=0)
-        masked = weights | {into: seen * weights[into]}
-        return squared_error(network, masked, task) + decay @ squares / 2
-
-    def record(weights):
-        first, second = weights[into], weights[out]
-        answer = (second * (first @ item)).reshape(len(targets), -1, HIDDEN).sum(axis=2)
-        return jnp.linalg.norm(answer, axis=0) @ of_size
-
-    keys = jax.random.split(jax.random.key(0))
-    weights = {
-        into: scale * seen * jax.random.normal(keys[0], seen.shape),
-        out: scale * jax.random.normal(keys[1], (len(targets), len(on))),
-    }
-    rate, options = sum_step * count, {"observe": record, "every": every, "loss": taxed}
-    run = training.train(network, weights, task, rate, num_steps, **options)
-    strengths = np.asarray(run.observed).T
-    return sum_step * every * np.arange(strengths.shape[1]), strengths
 
 
 TABLES = {

@@ -138,31 +138,6 @@ def forgetting_by_similarity(
     return {"forgotten": last[0], "predicted": told[0], "left": max(first[0], last[1])}
 
 
-def relearning_time(task: md.Task, num_contexts: int) -> float:
-    """Return when a linear network has learned, in a block, most of what its best map leaves.
-
-    A balanced linear network holds the best linear map of the whole task, Y X⁺ = U S Vᵀ. On the
-    samples of one context its error obeys Ė = −[U S Uᵀ E XᵀX + E XᵀV S VᵀX]/n to first order.
-    Returned is when 1/e of E is left, in projection on the initial one, in the mean over contexts.
-    """
-    inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
-    U, S, Vt = np.linalg.svd(targets @ np.linalg.pinv(inputs), full_matrices=False)
-    left_over = np.asarray(linear_maps.linear_residual(task).targets)
-    outer, step, times = (U * S) @ U.T, 0.02, []
-    for X, start in zip(
-        np.split(inputs, num_contexts, axis=1),
-        np.split(left_over, num_contexts, axis=1),
-        strict=True,
-    ):
-        inner, hidden = X.T @ X, X.T @ (Vt.T * S) @ Vt @ X
-        error, time = start, 0.0
-        while (error * start).sum() > np.exp(-1) * (start * start).sum():
-            error = error - step / X.shape[1] * (outer @ error @ inner + error @ hidden)
-            time += step
-        times.append(time)
-    return float(np.mean(times))
-
-
 def mixing(
     case: str,
     contexts: int,

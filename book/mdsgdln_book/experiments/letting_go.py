@@ -14,7 +14,7 @@ from mdsgdln_book.tables import Table
 SUM_STEP, CHUNK = 0.004, 250  # learning rate of the summed loss; steps between two looks
 LEFT = (0.05, 0.01)  # of the loss when one looks at the neurons
 RULES = ("no item", "fewer than half", "at most half")  # active, where a neuron counts as off
-FORECASTS = ("preference", "context weights", "output weights", "active items", "another neuron")
+FORECASTS = ("preference", "context weights", "output weights", "active items")
 
 
 def train_to_levels(network, weights, task, batch_size=None, step=SUM_STEP) -> Iterator[list]:
@@ -136,7 +136,7 @@ def forecasts(network, weights, task, contexts) -> list[np.ndarray]:
     )
     at_first = np.asarray(weights[0] @ task.inputs) > 0
     items_on = at_first.reshape(*preference.shape, -1).mean(axis=2)
-    return [preference, incoming, outgoing, items_on, np.roll(preference, 1, axis=0)]
+    return [preference, incoming, outgoing, items_on]
 
 
 def rotate_preferences(weights, task, contexts, shift: np.ndarray) -> list[np.ndarray]:
@@ -159,9 +159,9 @@ def remove_preferences(weights, task, contexts) -> list[np.ndarray]:
 def forecast_inactive_contexts(case: str, contexts: int, size: str, how: str, seed: int) -> dict:
     """Train a network; return its neurons' inactive contexts and how well each score forecast them.
 
-    At each of LEFT: the ``shares`` of weight on in 0, 1, …, C contexts by each of RULES; ``half``,
-    the share that has a context with half of its items on; and by each rule what each of FORECASTS
-    has ``recovered``, next to ``chance``. They are of the weights as drawn and the task as it was.
+    At each of LEFT: the ``shares`` of weight on in 0, 1, …, C contexts by each of RULES, and by
+    each rule what each of FORECASTS has ``recovered``, next to ``chance``. They are of the weights
+    as drawn and the task as it was.
     """
     network, weights, task, numbers = contextual_setting(case, contexts, size, seed)
     if how == "biases":
@@ -169,7 +169,7 @@ def forecast_inactive_contexts(case: str, contexts: int, size: str, how: str, se
         network = networks.ReLUNetwork((len(task.inputs), *network.sizes[1:]))
         weights = network.init(jax.random.key(seed), SIZES[size][1])
     scores, batch_size = forecasts(network, weights, task, numbers), None
-    found: dict[str, list] = {"shares": [], "half": [], "recovered": [], "chance": []}
+    found: dict[str, list] = {"shares": [], "recovered": [], "chance": []}
     match how:
         case "minibatches":
             batch_size = task.num_samples // 4
@@ -180,8 +180,6 @@ def forecast_inactive_contexts(case: str, contexts: int, size: str, how: str, se
         case "no item mean":
             task = remove_item_means(task, contexts)
     for now in train_to_levels(network, weights, task, batch_size):
-        (_, fewer, at_most), mass = lost_contexts(now, task, contexts)
-        found["half"].append(np.average((at_most & ~fewer).any(axis=1), weights=mass))
         for name, values in count_and_forecast(now, task, scores).items():
             found[name].append(values)
     return {name: np.array(values) for name, values in found.items()}
@@ -192,25 +190,18 @@ def retrain_with_rotated_preferences(case: str, contexts: int, seed: int) -> dic
 
     ``rotated``: the share of the weight whose off contexts turn with them; ``unchanged``: they
     stay. ``forecast``, ``before``: what the preferences after and before the turn have recovered.
-    ``obey``: if each neuron is made to prefer the first context least, the share that lets this
-    one go of what lets one go.
     """
     network, weights, task, numbers = contextual_setting(case, contexts, "300", seed)
     preference = theory.context_preference(network, weights, task, numbers)
     off, mass = inactive_contexts(next(train_to_levels(network, weights, task)), task, contexts)
 
-    def again(shift):
-        start = rotate_preferences(weights, task, numbers, shift)
-        end = next(train_to_levels(network, start, task))
-        return start, *inactive_contexts(end, task, contexts)
-
-    start, after, after_mass = again(np.ones(len(off), int))
-    _, first, first_mass = again(-preference.argmin(axis=1))
+    start = rotate_preferences(weights, task, numbers, np.ones(len(off), int))
+    end = next(train_to_levels(network, start, task))
+    after, after_mass = inactive_contexts(end, task, contexts)
     now = theory.context_preference(network, start, task, numbers)
     return rotated_shares(off, after, mass * is_contextual(off)) | {
         "forecast": forecast_accuracy(now, after, after_mass),
         "before": forecast_accuracy(preference, after, after_mass),
-        "obey": np.average(first[:, 0], weights=first_mass * is_contextual(first)),
     }
 
 

@@ -118,7 +118,6 @@ TABLES = {
             kind=[
                 *(f"20 domains, {q} trained, 64 neurons" for q in (2, 4, 6, 8, 10, 12)),
                 *(f"5 domains, {q} trained, 64 neurons" for q in (1, 2, 3, 4)),
-                *(f"10 domains, {q} trained, {h} neurons" for h in (16, 256) for q in (2, 3)),
             ],
             scale=[0.2],
             seed=range(5),

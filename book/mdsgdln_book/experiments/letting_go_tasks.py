@@ -34,11 +34,11 @@ def structure_blocks(case: str, num_contexts: int, seed: int, num_items: int) ->
 
 
 def contextual_task(
-    case: str, num_contexts: int, num_items: int = NUM_ITEMS, seed: int = 0, common: float = 1.0
+    case: str, num_contexts: int, num_items: int = NUM_ITEMS, seed: int = 0
 ) -> tasks.Task:
-    """Return items in contexts, with a common block ``common`` times as large as the others."""
+    """Return items in contexts."""
     shared, *own = structure_blocks(case, num_contexts, seed, num_items)
-    return tasks.contextual(num_contexts, num_items, own, common * shared)
+    return tasks.contextual(num_contexts, num_items, own, shared)
 
 
 def contextual_setting(

@@ -142,7 +142,7 @@ TABLES = {
     "two_hidden": Table(
         train_by_name,
         sweeps.grid(structures=["trees"], network=list(NETWORKS), seed=range(10))
-        + sweeps.grid(structures=["tree, ring, cross"], network=["ReLU", "frozen"], seed=range(10))
+        + sweeps.grid(structures=["tree, ring, cross"], network=["ReLU"], seed=range(10))
         # more ReLU networks: how far one set of them is from another
         + sweeps.grid(structures=list(two_hidden.TASKS), network=["ReLU"], seed=range(10, 15)),
         repeated=(10,),

@@ -215,7 +215,6 @@ TABLES = {
             setting
             for case, contexts, size, how in [
                 (["tree"], [3, 4, 5, 6, 8], ["published"], [""]),
-                (["tree"], [3, 4, 5, 6], ["300"], [""]),
                 ([*EQUAL, *UNEQUAL], [3], ["300"], [""]),
                 (["tree"], [3], ["few", "large"], [""]),
                 (["tree"], [3], ["300"], ["minibatches", "biases", "no item mean"]),
@@ -224,7 +223,7 @@ TABLES = {
             ]
             for setting in sweeps.grid(case=case, contexts=contexts, size=size, how=how, seed=SEEDS)
         ],
-        repeated=(45,),
+        repeated=(25,),
     ),
     "letting_go_turned": Table(
         retrain_with_rotated_preferences,

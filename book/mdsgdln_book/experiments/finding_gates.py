@@ -102,15 +102,14 @@ def _train(network, start, task, rate, num_steps, every):
     return training.train(network, start, task, rate, num_steps, observe=observe, every=every)
 
 
-def predict_with_gates(case: TrainingCase, gates, pathway=None, scale=None, input_masks=None):
+def predict_with_gates(case: TrainingCase, gates, scale=None):
     """Return the predicted losses and outputs of the gated network with these gates.
 
     They follow from the gates and σ alone, a neuron for each mode; neurons that do nothing
     fill the hidden layer up to ``case.room``, so that it is compiled once.
     """
     task = case.task
-    hidden = pathway or case.pathway or case.hidden // len(gates)
-    network = networks.pathways(task, gates, hidden, input_masks)
+    network = networks.pathways(task, gates, case.pathway or case.hidden // len(gates))
     weights = dynamics.balanced_weights(network, task, scale or case.scale)
     small = pad_with_idle_neurons(*theory.stand_in(network, weights, task), case.room)
     seen = {"observe": "outputs", "every": case.seen}
@@ -121,8 +120,6 @@ def predict_with_gates(case: TrainingCase, gates, pathway=None, scale=None, inpu
 
 def pad_with_idle_neurons(network, weights, task, room):
     """Pad a one-hidden-layer network with silent neurons to ``room`` in all."""
-    if len(network.graph.sizes) > 3:  # some pathways see other inputs
-        return network, weights, task
     into, out = network.graph.path_edges(network.graph.paths[0])
     (gate,) = network.node_gates.values()
     idle = (0, room - len(weights[into])), (0, 0)

@@ -67,17 +67,14 @@ def format_value(value: float) -> str:
     return f"{number} × 10{str(int(power)).translate(RAISED)}" if power else number
 
 
-def text_of(role: str, claim: Claim, value: dict | None) -> str:
-    """What a role shows as text."""
-    if role == "kind":
-        return status_of(claim, value)
-    if value is None:
-        return {"verdict": "missing", "recorded": "–"}.get(role, OPEN)
-    if role == "measured":
-        return format_value(value["value"])
-    if role == "null":
-        return NULL.search(value["text"])[1]
-    return value["verdict" if role == "verdict" else "text"]
+def measured(claim: Claim, value: dict | None) -> str:
+    """The value alone."""
+    return OPEN if value is None else format_value(value["value"])
+
+
+def null(claim: Claim, value: dict | None) -> str:
+    """The value of the claim's null."""
+    return OPEN if value is None else NULL.search(value["text"])[1]
 
 
 def mark(claim: Claim, value: dict | None) -> str:
@@ -97,18 +94,17 @@ def decided(claim: Claim, value: dict | None) -> str:
     return f'<a href="ledger.html#claim-{claim.id}">{claim.id}</a>: {status_of(claim, value)}'
 
 
-LINKS = {"claim": mark, "decided": decided}
-TEXTS = ("measured", "null", "recorded", "verdict", "kind")
+ROLES = {"claim": mark, "decided": decided, "measured": measured, "null": null}  # as HTML
 
 
 class Role(SphinxRole):
-    """The roles: `{claim}`, `{measured}` and `{null}` are of claims that stand."""
+    """The roles; all but `{decided}` are of claims that stand."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Show the claim's value."""
         claim = read_claims().get(self.text)
         wrong = None
-        if claim is None or (self.name in ("claim", "measured", "null") and not claim.stands):
+        if claim is None or (self.name != "decided" and not claim.stands):
             wrong = f"no claim {self.text} that stands"
         elif self.name == "null" and claim.null is None:
             wrong = f"claim {self.text} has no null"
@@ -116,16 +112,14 @@ class Role(SphinxRole):
             logger.warning(wrong, location=self.get_location())
             return [], []
         note(self.env, claim.id)
-        value = claim_values()[claim.id]
-        if self.name in LINKS:
-            return [nodes.raw("", LINKS[self.name](claim, value), format="html")], []
-        return [nodes.Text(text_of(self.name, claim, value))], []
+        shown = ROLES[self.name](claim, claim_values()[claim.id])
+        return [nodes.raw("", shown, format="html")], []
 
 
 # Tables ------------------------------------------------------------------------------------------
 
 
-def claim_cells(claim: Claim) -> list[str]:
+def claim_cells(claim: Claim, value: dict | None) -> list[str]:
     """A claim's row, as Markdown."""
     named = [("null", claim.null), ("rival", claim.rival)]
     measure = "; ".join([claim.measure, *(f"{name}: {text}" for name, text in named if text)])
@@ -133,22 +127,22 @@ def claim_cells(claim: Claim) -> list[str]:
     about = claim.about + (", paraphrased" if claim.paraphrase else "")
     chapter = f"{{doc}}`{claim.chapter.replace('_', ' ')} <{claim.chapter}>`"
     bound = claim.bound.text + (" (value known before)" if claim.seen else "")
-    verdict = f"{{verdict}}`{claim.id}`"
+    shown, verdict = (value["text"], value["verdict"]) if value else ("–", "missing")
     if later := claim.superseded_by:
         verdict = f"superseded by {{ref}}`{later} <claim-{later}>`: {claim.reason}"
     elif claim.retired:
         verdict = f"retired: {claim.retired}"
     link = f"{{ref}}`{claim.id} <claim-{claim.id}>`"
     statement = f"{claim.statement} ({measure}){quote} {link}"
-    value = f"{{recorded}}`{claim.id}`"
-    return [statement, about, claim.source, chapter, bound, value, verdict]
+    return [statement, about, claim.source, chapter, bound, shown, verdict]
 
 
 class Ledger(SphinxDirective):
     """`{ledger}`: a table of all claims with what was measured."""
 
     def parse(self, head: list[str], rows: Iterable[list[str]]) -> nodes.container:
-        """A table, its cells Markdown."""
+        """A table of all claims, or of some; its cells are Markdown."""
+        note(self.env, *read_claims())
         return nodes.container(
             "", *self.parse_text_to_nodes(markdown_table(head, rows)), classes=[self.name]
         )
@@ -156,7 +150,7 @@ class Ledger(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Give each claim's row its verdict as a class, and an anchor for other pages."""
         claims, values, domain = read_claims(), claim_values(), self.env.get_domain("std")
-        box = self.parse(HEAD, map(claim_cells, claims.values()))
+        box = self.parse(HEAD, map(claim_cells, claims.values(), values.values()))
         (body,) = box.findall(nodes.tbody)
         for row, (id, claim) in zip(body.children, claims.items(), strict=True):
             kind = status_of(claim, values[id])
@@ -177,7 +171,8 @@ class Headlines(Ledger):
         for id in filter(None, map(str.strip, self.content)):
             if claim := claims.get(id):
                 source = f"{claim.statement} ({{ref}}`{claim.source} <claim-{id}>`)"
-                rows.append([source, claim.bound.text, f"{{measured}}`{id}`", f"{{kind}}`{id}`"])
+                kind = status_of(claim, claim_values()[id])
+                rows.append([source, claim.bound.text, f"{{measured}}`{id}`", kind])
             else:
                 logger.warning("no claim %s", id, location=self.get_location())
         return [self.parse(["statement", "bound", "measured", "verdict"], rows)]
@@ -251,7 +246,7 @@ def setup(app) -> dict:
     app.add_directive("ledger", Ledger)
     app.add_directive("counts", Counts)
     app.add_directive("headlines", Headlines)
-    for role in (*LINKS, *TEXTS):
+    for role in ROLES:
         app.add_role(role, Role())
     app.connect("env-get-outdated", find_outdated)
     app.connect("env-check-consistency", check)

@@ -264,8 +264,8 @@ def test_ledger_counts_and_complaints():
         ["all", 2, 0, 4, 6],
     ]
     assert "1 quote MHS, 0 the slides of NRR, and 0 paraphrase" in sentence
-    assert "superseded by {ref}`two <claim-two>`: a slip" in ledger.claim_cells(old)
-    assert "retired: decides nothing" in ledger.claim_cells(void)
+    assert "superseded by {ref}`two <claim-two>`: a slip" in ledger.claim_cells(old, None)
+    assert "retired: decides nothing" in ledger.claim_cells(void, None)
     assert problems == [
         "unknown claim stranger is recorded",
         "claim three has no measured value",

@@ -19,7 +19,7 @@ PRINTING = ["--headless", "--no-pdf-header-footer", "--generate-pdf-document-out
 PRINTING += ["--virtual-time-budget=600000"]  # milliseconds for formulas; what it waits for ends
 # Links between pages, which lie in one; figures that a reader would fetch when they come near.
 CHANGES = (
-    (r'href="(?:book/start|api)\.html#', 'href="#'),
+    (r'href="(?:book/start|api|ledger)\.html#', 'href="#'),
     (r'href="laboratory\.html#[^"]*', 'href="#laboratory'),
     (r' loading="lazy"', ""),
 )

@@ -49,16 +49,3 @@ def compiled_in_less_time():
     jax.config.update("jax_disable_most_optimizations", True)
     yield
     jax.config.update("jax_disable_most_optimizations", False)
-
-
-def pytest_configure(config):
-    """Declare what is run only where NIGHTLY is set, as `.ci/task` does."""
-    config.addinivalue_line("markers", "nightly: dear, and covered by cheaper tests")
-
-
-def pytest_collection_modifyitems(config, items):
-    """Leave out nightly tests, and say how many."""
-    if not os.environ.get("NIGHTLY"):
-        nightly = [item for item in items if item.get_closest_marker("nightly")]
-        items[:] = [item for item in items if item not in nightly]
-        config.hook.pytest_deselected(items=nightly)

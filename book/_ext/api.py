@@ -6,12 +6,16 @@ they have in the package, not by their definitions.
 """
 
 import re
+from collections.abc import Sequence
 
+import numpy as np
+from jaxtyping import Array, ArrayLike
 from sphinx.util.typing import stringify_annotation
 
-from mdsgdln import _checks, graphs
+from mdsgdln.graphs import Edge
 
-ALIASES = {"Numbers": _checks.Numbers, "Scalar": _checks.Scalar, "Edge": graphs.Edge}
+NUMBERS, SCALAR = ArrayLike | Sequence, float | int | np.number | Array
+ALIASES = {"Numbers": NUMBERS, "Scalar": SCALAR, "Edge": Edge}
 TYPES = {stringify_annotation(alias, "smart"): name for name, alias in ALIASES.items()}
 TYPES |= {"jaxlib._jax.Array": "Array", "<factory>": "relu"}  # the activation of layers
 

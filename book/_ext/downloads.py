@@ -21,17 +21,21 @@ PREFIX = "fig-paper-"  # of the names of figures
 SMALL = (320, 240)  # pixels at most of a picture in the gallery
 
 
+def contents(data: dict, metadata: dict) -> dict[str, bytes]:
+    """The files of a figure that is shown with its numbers, by their endings; a graph has none."""
+    numbers = metadata[plotted.METADATA]
+    picture = {"png": base64.b64decode(data["image/png"])}
+    return picture | ({"csv": numbers.encode()} if numbers else {})
+
+
 def files(notebook) -> dict[str, dict[str, bytes]]:
-    """The files of each figure by their endings, by the figure's name."""
+    """The files of each figure that is shown with its numbers, by its name."""
     found = {}
     for cell in execution.code_cells(notebook):
         name = cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
         for output in cell.outputs:
-            metadata = output.get("metadata", {})
-            if plotted.METADATA in metadata:
-                found[name] = {"png": base64.b64decode(output.data["image/png"])}
-                if numbers := metadata[plotted.METADATA]:  # a graph has none
-                    found[name]["csv"] = numbers.encode()
+            if plotted.METADATA in output.get("metadata", {}):
+                found[name] = contents(output.data, output.metadata)
     return found
 
 

@@ -23,7 +23,7 @@ from time import monotonic
 
 from joblib import Parallel, delayed
 from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.readers import get_reader
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -77,13 +77,13 @@ def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def is_kept(kept: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
-    """Whether a cache has the outputs of a chapter."""
+def is_kept(path: Path) -> bool:
+    """Whether the outputs of a chapter are kept."""
+    folder = place(path.stem)
     try:
-        kept.match_cache_notebook(notebook)
+        return folder.exists() and bool(get_cache(folder).match_cache_notebook(read(path)))
     except KeyError:
         return False
-    return True
 
 
 def execute(path: Path, **options) -> NotebookNode:
@@ -105,9 +105,8 @@ def execute(path: Path, **options) -> NotebookNode:
 
 def executed(path: Path) -> NotebookNode:
     """Return a chapter with its outputs: the kept ones, or new ones, which are then kept."""
-    kept, notebook = get_cache(place(path.stem)), read(path)
-    if is_kept(kept, notebook):
-        return kept.merge_match_into_notebook(notebook)[1]
+    if is_kept(path):
+        return get_cache(place(path.stem)).merge_match_into_notebook(read(path))[1]
     begun = monotonic()
     notebook = execute(path)
     keep(path, notebook, monotonic() - begun)
@@ -139,7 +138,7 @@ def keep_cells(path: Path, cells: Sequence[tuple[str, list, float]]) -> None:
 
 def execute_missing(paths: Sequence[Path]) -> list[str]:
     """Execute chapters of which nothing is kept; return the errors."""
-    missing = [path for path in paths if not is_kept(get_cache(place(path.stem)), read(path))]
+    missing = [path for path in paths if not is_kept(path)]
     wrong, begun = [], monotonic()
     parallel = Parallel(cores(), "threading", return_as="generator_unordered")
     for number, (path, error) in enumerate(parallel(map(delayed(attempt), missing)), 1):
@@ -164,11 +163,9 @@ def attempt(path: Path) -> tuple[Path, str]:
 def choose_cache(app, page: str, content: list[str]) -> None:
     """Let MyST-NB find what has been executed, also where it shall execute nothing (mode "off")."""
     kept = place(page.rpartition("/")[2])
-    options = {"execution_cache_path": str(kept)}
-    if kept.exists() and is_kept(get_cache(kept), read(Path(app.env.doc2path(page)))):
-        options["execution_mode"] = "cache"
-    else:
-        options["execution_mode"] = app.config.nb_execution_mode
+    found = is_kept(Path(app.env.doc2path(page)))
+    mode = "cache" if found else app.config.nb_execution_mode
+    options = {"execution_cache_path": str(kept), "execution_mode": mode}
     app.env.mystnb_config = app.env.mystnb_config.copy(**options)
     app.env.metadata[page]["key"] = kept.name
 

@@ -11,23 +11,26 @@ id is what its chapter recorded, {null} the value of its null, and
 the claims, by whose they are and by verdict, and `{headlines}` shows some of them in short. A claim
 without a value or a value for an unknown claim is a warning.
 
-What depends on recorded values is a place while pages are read, and filled when they are written.
+A page is read again when a value that it shows is another one.
 """
 
-import json
 import re
 from collections.abc import Iterable
 from html import escape
-from pathlib import Path
 
 import pandas as pd
 from docutils import nodes
-from docutils.statemachine import StringList
-from myst_nb.sphinx_ import NbMetadataCollector
-from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from _ext.recorded import (
+    OTHER_KINDS,
+    Values,
+    claim_values,
+    pick_values,
+    recorded_values,
+    status_of,
+)
 from mdsgdln_book.claims import (
     CHOICES,
     CLAIMS_FILE,
@@ -42,92 +45,81 @@ from mdsgdln_book.claims import (
 logger = logging.getLogger(__name__)
 LEDGER = "book/ledger"  # the page
 HEAD = ["claim", "about", "source", "chapter", "bound", "measured", "verdict"]
-OTHER_KINDS = ("superseded", "retired", "missing")  # of a claim without a verdict that counts
 CLASSES = {text: name for name, text in MISSED.items()}  # of rows; other kinds are their own
-TICK, TILDE, CROSS, OPEN = "✓", "~", "✗", "○"
-SYMBOLS = {HOLDS: TICK, "missing": OPEN, MISSED["statement"]: CROSS}
-SYMBOLS |= {MISSED["setting"]: TILDE, MISSED["bound"]: TILDE}
-NAMES = {TICK: "holds", TILDE: "partly", CROSS: "fails", OPEN: "open"}
+OPEN = "○"
+MARKS = {HOLDS: ("✓", "holds"), "missing": (OPEN, "open")}  # symbol and name
+MARKS |= {MISSED["statement"]: ("✗", "fails")}
+MARKS |= dict.fromkeys((MISSED["setting"], MISSED["bound"]), ("~", "partly"))
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NULL = re.compile(r", null (\S+?)(?:,|$)")  # in the text of a recorded value
-Values = dict[str, dict | None]
 
 
-# Values ------------------------------------------------------------------------------------------
+# Roles -------------------------------------------------------------------------------------------
 
 
-def recorded_values(env) -> dict[str, list[tuple[str, dict]]]:
-    """What chapters recorded: {claim id: [(document, recorded value)]}."""
-    folder = Path(env.mystnb_config.output_folder)
-    found: dict[str, list[tuple[str, dict]]] = {}
-    for doc, stored in sorted(NbMetadataCollector.get_doc_data(env).items()):
-        path = folder / f"{doc}.glue.json"
-        if not stored.get("glue") or not path.is_file():
-            continue
-        for output in json.loads(path.read_text(encoding="utf8")).values():
-            value = output.get("metadata", {}).get("claim")
-            if value is not None:
-                found.setdefault(value["id"], []).append((doc, value))
-    return found
+def format_value(value: float) -> str:
+    """The value as a sentence has it.
+
+    >>> format_value(0.034), format_value(2.8e-5), format_value(3e7)
+    ('0.034', '2.8 × 10⁻⁵', '3 × 10⁷')
+    """
+    number, _, power = f"{value:g}".partition("e")
+    return f"{number} × 10{str(int(power)).translate(RAISED)}" if power else number
 
 
-def pick_values(claims: dict[str, Claim], recorded: dict) -> tuple[Values, list[str]]:
-    """Each claim's value, if it has one, and what is wrong with those that should."""
-    problems = [f"unknown claim {id} is recorded" for id in recorded if id not in claims]
-    values: Values = dict.fromkeys(claims)
-    for id, claim in claims.items():
-        found = recorded.get(id, [])
-        if any(doc.rpartition("/")[2] != claim.chapter for doc, _ in found):
-            problems.append(f"claim {id} is recorded outside its chapter {claim.chapter!r}")
-        elif found:
-            values[id] = found[0][1]
-        elif claim.stands:
-            problems.append(f"claim {id} has no measured value")
-    return values, problems
+def measured(claim: Claim, value: dict | None) -> str:
+    """The value alone."""
+    return OPEN if value is None else format_value(value["value"])
 
 
-def status_of(claim: Claim, value: dict | None) -> str:
-    """One of VERDICTS or of OTHER_KINDS."""
-    if not claim.stands:
-        return "retired" if claim.retired else "superseded"
-    return "missing" if value is None else value["kind"]
+def null(claim: Claim, value: dict | None) -> str:
+    """The value of the claim's null."""
+    return OPEN if value is None else NULL.search(value["text"])[1]
 
 
-def check(app, env) -> None:
-    """Every claim has a value, and every value a claim; not where one chapter alone is executed."""
-    if env.config.nb_execution_mode != "off":
-        for problem in pick_values(read_claims(), recorded_values(env))[1]:
-            logger.warning("%s", problem, location=LEDGER)
+def mark(claim: Claim, value: dict | None) -> str:
+    """The symbol, which leads to the claim's row, and the lines of its preview."""
+    symbol, name = MARKS[status_of(claim, value)]
+    lines = [claim.statement, f"{claim.source}; {claim.about}", f"bound: {claim.bound.text}"]
+    if value is not None:
+        lines += [f"measured: {value['text']}", value["verdict"]]
+    return (
+        f'<a class="claim-mark {name}" href="ledger.html#claim-{claim.id}" '
+        f'aria-label="claim: {name}" data-preview="{escape(chr(10).join(lines))}">{symbol}</a>'
+    )
 
 
-# While pages are read ----------------------------------------------------------------------------
+def decided(claim: Claim, value: dict | None) -> str:
+    """The id, which leads to the claim's row, and the verdict without its reason."""
+    return f'<a href="ledger.html#claim-{claim.id}">{claim.id}</a>: {status_of(claim, value)}'
 
 
-class Place(nodes.Inline, nodes.Element):
-    """Where something of a claim goes, once every chapter has recorded its values."""
+ROLES = {"claim": mark, "decided": decided, "measured": measured, "null": null}  # as HTML
 
 
 class Role(SphinxRole):
-    """The roles: `{claim}`, `{measured}` and `{null}` are of claims that stand."""
+    """The roles; all but `{decided}` are of claims that stand."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Leave a place."""
+        """Show the claim's value."""
         claim = read_claims().get(self.text)
         wrong = None
-        if claim is None or (self.name in ("claim", "measured", "null") and not claim.stands):
+        if claim is None or (self.name != "decided" and not claim.stands):
             wrong = f"no claim {self.text} that stands"
         elif self.name == "null" and claim.null is None:
             wrong = f"claim {self.text} has no null"
         if wrong:
             logger.warning(wrong, location=self.get_location())
             return [], []
-        self.env.note_dependency(str(CLAIMS_FILE))
-        if claim.chapter != self.env.docname.rpartition("/")[2]:
-            self.env.metadata[self.env.docname]["tells_of_others"] = True
-        return [Place(claim=self.text, role=self.name)], []
+        note(self.env, claim.id)
+        shown = ROLES[self.name](claim, claim_values()[claim.id])
+        return [nodes.raw("", shown, format="html")], []
 
 
-def claim_cells(claim: Claim) -> list[str]:
+# Tables ------------------------------------------------------------------------------------------
+
+
+def claim_cells(claim: Claim, value: dict | None) -> list[str]:
     """A claim's row, as Markdown."""
     named = [("null", claim.null), ("rival", claim.rival)]
     measure = "; ".join([claim.measure, *(f"{name}: {text}" for name, text in named if text)])
@@ -135,35 +127,34 @@ def claim_cells(claim: Claim) -> list[str]:
     about = claim.about + (", paraphrased" if claim.paraphrase else "")
     chapter = f"{{doc}}`{claim.chapter.replace('_', ' ')} <{claim.chapter}>`"
     bound = claim.bound.text + (" (value known before)" if claim.seen else "")
-    verdict = f"{{verdict}}`{claim.id}`"
+    shown, verdict = (value["text"], value["verdict"]) if value else ("–", "missing")
     if later := claim.superseded_by:
         verdict = f"superseded by {{ref}}`{later} <claim-{later}>`: {claim.reason}"
     elif claim.retired:
         verdict = f"retired: {claim.retired}"
     link = f"{{ref}}`{claim.id} <claim-{claim.id}>`"
     statement = f"{claim.statement} ({measure}){quote} {link}"
-    value = f"{{recorded}}`{claim.id}`"
-    return [statement, about, claim.source, chapter, bound, value, verdict]
+    return [statement, about, claim.source, chapter, bound, shown, verdict]
 
 
 class Ledger(SphinxDirective):
     """`{ledger}`: a table of all claims with what was measured."""
 
     def parse(self, head: list[str], rows: Iterable[list[str]]) -> nodes.container:
-        """A table, its cells Markdown; the page is read again when claims have changed."""
-        self.env.note_dependency(str(CLAIMS_FILE))
-        box = nodes.container(classes=[self.name])
-        lines = StringList(markdown_table(head, rows).splitlines(), "")
-        self.state.nested_parse(lines, self.content_offset, box)
-        return box
+        """A table of all claims, or of some; its cells are Markdown."""
+        note(self.env, *read_claims())
+        return nodes.container(
+            "", *self.parse_text_to_nodes(markdown_table(head, rows)), classes=[self.name]
+        )
 
     def run(self) -> list[nodes.Node]:
-        """Give each claim's row an anchor that other pages can refer to."""
-        claims, domain = read_claims(), self.env.get_domain("std")
-        box = self.parse(HEAD, map(claim_cells, claims.values()))
+        """Give each claim's row its verdict as a class, and an anchor for other pages."""
+        claims, values, domain = read_claims(), claim_values(), self.env.get_domain("std")
+        box = self.parse(HEAD, map(claim_cells, claims.values(), values.values()))
         (body,) = box.findall(nodes.tbody)
-        for row, id in zip(body.children, claims, strict=True):
-            row["claim"] = id
+        for row, (id, claim) in zip(body.children, claims.items(), strict=True):
+            kind = status_of(claim, values[id])
+            row["classes"].append(CLASSES.get(kind, kind))
             row["ids"].append(f"claim-{id}")
             domain.note_hyperlink_target(f"claim-{id}", self.env.docname, f"claim-{id}", id)
         return [box]
@@ -175,26 +166,16 @@ class Headlines(Ledger):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """Return a table, its values places."""
+        """Return a table."""
         claims, rows = read_claims(), []
         for id in filter(None, map(str.strip, self.content)):
             if claim := claims.get(id):
                 source = f"{claim.statement} ({{ref}}`{claim.source} <claim-{id}>`)"
-                rows.append([source, claim.bound.text, f"{{measured}}`{id}`", f"{{kind}}`{id}`"])
+                kind = status_of(claim, claim_values()[id])
+                rows.append([source, claim.bound.text, f"{{measured}}`{id}`", kind])
             else:
                 logger.warning("no claim %s", id, location=self.get_location())
         return [self.parse(["statement", "bound", "measured", "verdict"], rows)]
-
-
-class Counts(SphinxDirective):
-    """`{counts}`: how many claims, by whose they are and by verdict."""
-
-    def run(self) -> list[nodes.Node]:
-        """Leave a place."""
-        return [nodes.container("", Place(role="counts"), classes=[self.name])]
-
-
-# When pages are written --------------------------------------------------------------------------
 
 
 def count(claims: dict[str, Claim], values: Values) -> tuple[pd.DataFrame, str]:
@@ -218,87 +199,40 @@ def count(claims: dict[str, Claim], values: Values) -> tuple[pd.DataFrame, str]:
     )
 
 
-def format_value(value: float) -> str:
-    """The value as a sentence has it.
+class Counts(SphinxDirective):
+    """`{counts}`: how many claims, by whose they are and by verdict."""
 
-    >>> format_value(0.034), format_value(2.8e-5), format_value(3e7)
-    ('0.034', '2.8 × 10⁻⁵', '3 × 10⁷')
-    """
-    number, _, power = f"{value:g}".partition("e")
-    return f"{number} × 10{str(int(power)).translate(RAISED)}" if power else number
-
-
-def text_of(role: str, claim: Claim, value: dict | None) -> str:
-    """What a role shows as text."""
-    if role == "kind":
-        return status_of(claim, value)
-    if value is None:
-        return {"verdict": "missing", "recorded": "–"}.get(role, OPEN)
-    if role == "measured":
-        return format_value(value["value"])
-    if role == "null":
-        return NULL.search(value["text"])[1]
-    return value["verdict" if role == "verdict" else "text"]
+    def run(self) -> list[nodes.Node]:
+        """Return the table and the sentence."""
+        note(self.env, *read_claims())
+        counts, sentence = count(read_claims(), claim_values())
+        table = counts.to_html(index=False, border=0, classes="table")
+        shown = nodes.raw("", table, format="html"), nodes.paragraph(text=sentence)
+        return [nodes.container("", *shown, classes=[self.name])]
 
 
-class Fill(SphinxPostTransform):
-    """Fills the places, and gives each row of the ledger its verdict as a class."""
-
-    default_priority = 5
-
-    def run(self, **options) -> None:
-        """Fill them."""
-        places = list(self.document.findall(Place))
-        if not places:
-            return
-        claims = read_claims()
-        values, _ = pick_values(claims, recorded_values(self.env))
-        for row in self.document.findall(lambda node: isinstance(node, nodes.row)):
-            if (id := row.attributes.pop("claim", None)) in claims:
-                kind = status_of(claims[id], values[id])
-                row["classes"].append(CLASSES.get(kind, kind))
-        for place in places:
-            if place["role"] == "counts":
-                counts, sentence = count(claims, values)
-                table = counts.to_html(index=False, border=0, classes="table")
-                shown = nodes.raw("", table, format="html"), nodes.paragraph(text=sentence)
-                place.replace_self(shown)
-                continue
-            claim, role = claims.get(place["claim"]), place["role"]
-            if claim is None:
-                logger.warning("no claim %s any more", place["claim"], location=place)
-                place.replace_self([])
-            elif link := {"claim": self.mark, "decided": self.link}.get(role):
-                place.replace_self(nodes.raw("", link(claim, values[claim.id]), format="html"))
-            else:
-                place.replace_self(nodes.Text(text_of(role, claim, values[claim.id])))
-
-    def row_of(self, claim: Claim) -> str:
-        """The address of a claim's row."""
-        page = self.app.builder.get_relative_uri(self.env.docname, LEDGER).partition("#")[0]
-        return f"{page}#claim-{claim.id}"
-
-    def mark(self, claim: Claim, value: dict | None) -> str:
-        """The symbol, which leads to the claim's row, and the lines of its preview."""
-        symbol = SYMBOLS[status_of(claim, value)]
-        lines = [claim.statement, f"{claim.source}; {claim.about}", f"bound: {claim.bound.text}"]
-        if value is not None:
-            lines += [f"measured: {value['text']}", value["verdict"]]
-        return (
-            f'<a class="claim-mark {NAMES[symbol]}" href="{self.row_of(claim)}" '
-            f'aria-label="claim: {NAMES[symbol]}" data-preview="{escape(chr(10).join(lines))}">'
-            f"{symbol}</a>"
-        )
-
-    def link(self, claim: Claim, value: dict | None) -> str:
-        """The id, which leads to the claim's row, and the verdict without its reason."""
-        return f'<a href="{self.row_of(claim)}">{claim.id}</a>: {status_of(claim, value)}'
+# Events ------------------------------------------------------------------------------------------
 
 
-def written_anew(app, env) -> list[str]:
-    """The pages that tell of claims of all chapters, whose values may have changed."""
-    others = {page for page in env.found_docs if env.metadata[page].get("tells_of_others")}
-    return sorted({app.config.root_doc, LEDGER} | others)
+def note(env, *claims: str) -> None:
+    """Have the page that is read depend on these claims and on what was recorded for them."""
+    env.note_dependency(str(CLAIMS_FILE))
+    env.metadata[env.docname].setdefault("claims", set()).update(claims)
+
+
+def find_outdated(app, env, added, changed, removed) -> list[str]:
+    """The pages that show a value which has changed."""
+    values, before = claim_values(), getattr(env, "claim_values", {})
+    env.claim_values = values
+    new = {id for id, value in values.items() if value != before.get(id)}
+    return [page for page in env.found_docs if new & env.metadata[page].get("claims", set())]
+
+
+def check(app, env) -> None:
+    """Every claim has a value, and every value a claim; not where one chapter alone is executed."""
+    if env.config.nb_execution_mode != "off":
+        for problem in pick_values(read_claims(), recorded_values())[1]:
+            logger.warning("%s", problem, location=LEDGER)
 
 
 def add_filter(app, pagename, templatename, context, doctree) -> None:
@@ -312,14 +246,13 @@ def setup(app) -> dict:
     app.add_directive("ledger", Ledger)
     app.add_directive("counts", Counts)
     app.add_directive("headlines", Headlines)
-    for role in ("claim", "measured", "null", "recorded", "verdict", "kind", "decided"):
+    for role in ROLES:
         app.add_role(role, Role())
-    app.add_post_transform(Fill)
-    app.connect("env-updated", written_anew)
+    app.connect("env-get-outdated", find_outdated)
     app.connect("env-check-consistency", check)
     app.connect("html-page-context", add_filter)
     app.set_html_assets_policy("always")  # a preview may have a formula, the page none
     app.add_css_file("ledger.css")
     app.add_css_file("preview.css")
     app.add_js_file("preview.js", loading_method="defer")
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

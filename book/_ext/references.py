@@ -12,7 +12,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode, v4
 
-from _ext.execution import chapters, code_cells, execute_missing, executed, read
+from _ext import execution
+from _ext.execution import chapters, code_cells, executed, read
 from mdsgdln_book.places import BOOK, ROOT
 
 REFERENCES = ROOT / "tests/references"
@@ -72,15 +73,11 @@ def drift(book: Path = BOOK, folder: Path = REFERENCES) -> list[str]:
 
 def main(*names: str) -> int:
     """Write the references of the named chapters, or of all; 1 if something is wrong."""
-    known = chapters()
-    if unknown := set(names) - set(known):
-        sys.exit(f"CHAPTER: expected some of {sorted(known)}, got {sorted(unknown)}")
-    sources = [known[name] for name in names or known]
-    if wrong := execute_missing(sources):
-        print(*wrong, sep="\n", file=sys.stderr)
+    if execution.main(*names):
         return 1
-    for source in sources:
-        regenerate(source)
+    for name, source in chapters().items():
+        if not names or name in names:
+            regenerate(source)
     return 0
 
 

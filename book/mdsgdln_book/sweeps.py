@@ -70,8 +70,8 @@ def sweep(
         for row in tqdm(processes(n_jobs)(calls), total=len(pending), disable=not progress):
             if file is not None:
                 print(json.dumps(row), file=file, flush=True)
-            found |= by_setting([row])
-    return as_table([with_nan(found[setting_key(setting)]) for setting in settings])
+            found |= by_setting([with_nan(row)])
+    return as_table([found[setting_key(setting)] for setting in settings])
 
 
 def processes(n_jobs: int):

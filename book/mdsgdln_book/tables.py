@@ -40,7 +40,7 @@ class Table:
     def rows(self, path: Path) -> list[dict | None]:
         """Return the rows of this table in a file: the row of each setting, None if it lacks it."""
         rows = sweeps.read(path) if path.exists() else []
-        found = {setting_key(row["setting"]): row for row in rows}
+        found = sweeps.by_setting(rows)
         return [found.get(setting_key(setting)) for setting in self.settings]
 
 

@@ -1,4 +1,4 @@
-"""Tables are whole; a row of each is what the code as it is computes; they are filled whole."""
+"""Tables are whole, and a row of each is what the code as it is computes."""
 
 import warnings
 from functools import cache, partial
@@ -7,20 +7,18 @@ import jax
 import numpy as np
 import pytest
 import reproduce as reproduction
-from bad_input import BAD_INPUT
 from threadpoolctl import threadpool_limits
 
 from mdsgdln_book import sweeps, tables
-from mdsgdln_book.tables import Table
 
 AVAILABLE = {name: table for name, table in tables.all_tables().items() if table.available()}
 # Rows of more than 2.5 CPU seconds whose code other rows run, too, or the chapter itself.
-DEAR = {
-    *("assumptions_sgd", "attention_after", "context_candidates", "depth_reuse", "digit_routes"),
-    *("exact_freezing", "finding_elbow", "no_common_block", "people_digits"),
-    *("published_gates", "race_or_lazy", "real_data", "real_data_neurons", "sharing"),
-    "three_values",
-}
+DEAR = """
+assumptions_sgd attention_after context_candidates depth_reuse digit_routes exact_freezing
+finding_elbow no_common_block people_digits predicted_at_random predicted_curves prediction
+prediction_limits published_gates race_or_lazy real_data real_data_neurons scaled_pathways sharing
+three_values
+""".split()
 REPEATED = [
     pytest.param(name, number, marks=[pytest.mark.nightly] if name in DEAR else [])
     for name, table in AVAILABLE.items()
@@ -76,42 +74,3 @@ def test_a_fixed_row_is_reproduced(name, number):
     with jax.numpy_rank_promotion("allow"):  # as for readers
         old, now = stored(name, number), row(name, number)
     assert not (found := list(differing(old, now))), "\n".join(found)
-
-
-# How tables are filled and recomputed, on a small one --------------------------------------------
-
-RUNS = []
-
-
-def small(scale: float, seed: int) -> dict:
-    RUNS.append((scale, seed))
-    return {"value": scale * seed, "curve": [0.0, 1.0, 1e-12]}
-
-
-@pytest.fixture
-def toy(monkeypatch, tmp_path):
-    """A table of six rows, filled; all that is written goes to a folder of its own."""
-    monkeypatch.setattr(tables, "RESULTS", tmp_path)
-    monkeypatch.setattr(reproduction, "BUILD", tmp_path / "_build")
-    table = Table(small, sweeps.grid(scale=[0.5, 2.0], seed=range(1, 4)))
-    monkeypatch.setitem(tables.all_tables(), "toy", table)
-    reproduction.fill("toy", n_jobs=1)
-    RUNS.clear()
-    return tmp_path / "toy.jsonl"
-
-
-def test_what_lacks_a_row_is_filled_whole_as_other_code_may_have_computed_the_rest(toy):
-    lines = toy.read_text().splitlines(keepends=True)
-    toy.write_text("".join(lines[:3] + lines[4:]).replace('"value": 0.5', '"value": 7'))
-    with pytest.raises(ValueError, match="lacks 1 of 6 runs; run make tables"):
-        tables.load("toy")
-    reproduction.fill("toy", n_jobs=1)
-    assert len(RUNS) == 6
-    assert tables.load("toy").value.tolist() == [0.5, 1.0, 1.5, 2.0, 4.0, 6.0]
-
-
-def test_a_bad_table_is_named():
-    with pytest.raises(BAD_INPUT, match="name"):
-        tables.load("no_such_table")
-    with pytest.raises(SystemExit):
-        reproduction.main(["all", "--tables", "no_such_table"])

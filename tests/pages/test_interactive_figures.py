@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
-from mdsgdln import gates, networks, statistics, tasks, theory
+from mdsgdln import statistics, tasks, theory
 from mdsgdln_book.places import RESULTS
 
 FIGURES = {
@@ -101,33 +101,6 @@ def modes(figure):
         figure.draws(0, name, lambda t: theory.mode_trajectory(t, rate, stop, start)[0], more=0.01)  # noqa: B023
 
 
-def pathways(figure):
-    """Against the package's race on twenty copies of the items."""
-    fraction, sigma = figure["fraction"], 10 ** figure["scale"]
-    items = tasks.semantic("tree", num_items=4)
-    task = tasks.Task(np.tile(items.inputs, 20), np.tile(items.targets, 20))
-    on = np.array([np.ones(80), np.repeat(np.arange(20) < round(20 * fraction), 4)], float)
-    racers = networks.pathways(task, on, num_hidden=50)
-    start, grid = theory.expected_initial_strength(50, sigma), np.linspace(0, 60, 601)
-    found = theory.pathway_race(racers, task, start, grid).strengths
-    found_modes = statistics.modes(items)
-    final = found_modes.singular_values[0] / found_modes.input_variances[0]
-    for name, path in zip("AB", racers.graph.paths, strict=True):
-        figure.draws(0, name, np.asarray(found[path])[0] / final, grid)
-
-
-def gate(figure):
-    a, b = (
-        [figure[f"{kind}{i + 1}"] for i in range(n)] for kind, n in (("item", 4), ("context", 3))
-    )
-    pattern = figure.cells("cell").reshape(4, 3)
-    if not gates.is_realisable(pattern):
-        assert figure.words.startswith("No ReLU neuron")
-        return
-    assert_array_equal(pattern, np.add.outer(a, b) > 0)
-    assert figure.words.startswith("Realisable")
-
-
 def attention(figure):
     """Curves and the winner are those of the table."""
     p, B, K = round(figure["p"], 1), int(figure["copies"]), int(2 ** figure["classes"])
@@ -176,13 +149,9 @@ def test_every_control_changes_the_figure(open_figure, name):
         figure.shown()
 
 
-@pytest.mark.parametrize(
-    "check",
-    [modes, pathways, gate, attention],
-    ids=lambda check: check.__name__,
-)
+@pytest.mark.parametrize("check", [modes, attention], ids=lambda check: check.__name__)
 def test_what_is_drawn_is_the_packages(open_figure, check):
-    """From the start, at both ends of every slider and near them."""
+    """As formulas are tested in tests/book: from the start, at all sliders' ends and near them."""
     figure = open_figure(check.__name__)
     check(figure)
     for keys in (["ArrowRight"], ["End"], ["ArrowLeft"] * 2, ["Home"]):
@@ -206,8 +175,6 @@ def test_cells_by_keyboard(open_figure, name, kind):
             assert np.flatnonzero(figure.cells(kind) != before).tolist() == [cell]
             assert cells.nth(int(cell)).evaluate("cell => cell === document.activeElement")
             seen.add(figure.words.split()[0])
-            if kind == "cell":
-                gate(figure)
     assert len(seen) == 2
 
 

@@ -3,6 +3,7 @@
 `make pages` runs this.
 """
 
+import gzip
 from pathlib import Path
 
 import axe_playwright_python
@@ -57,7 +58,17 @@ TOO_WIDE = """() => {
     .filter((node) => node.getBoundingClientRect().right > width + 1)
     .slice(0, 3).map((node) => node.outerHTML.slice(0, 80));
 }"""
-
+# Headings that take a line less without their #, which is seen on hovering only.
+WRAPPED = """() => [...document.querySelectorAll("article :is(h1, h2, h3)")].filter((heading) => {
+  const link = heading.querySelector(".headerlink");
+  const before = heading.offsetHeight;
+  if (link) link.style.display = "none";
+  const less = heading.offsetHeight < before - 2;
+  link?.style.removeProperty("display");
+  return less;
+}).map((heading) => heading.textContent)"""
+INVERTED = """() => [...document.querySelectorAll("main img, #preview img")]
+  .filter((image) => /invert|hue/.test(getComputedStyle(image).filter)).map((image) => image.src)"""
 CUT_OFF = """() => {
   const parts = "mjx-container[display='true'], div.math, img, table, pre";
   const shown = [...document.querySelectorAll("main article :is(" + parts + ")")]
@@ -110,6 +121,17 @@ ON_PAPER = {
 }
 
 
+HEAVIEST = 600_000  # bytes of a page with all that it asks for, compressed
+PACKED = (".woff", ".woff2", ".png")  # compressed already
+
+
+def weight(address: str) -> int:
+    """Bytes of a file of the site as a server sends it."""
+    file = ROOT / address
+    content = file.read_bytes() if file.is_file() else b""
+    return len(content) if file.suffix in PACKED else len(gzip.compress(content, 6))
+
+
 def leads_on(path: Path) -> bool:
     """Whether this is an old address, which leads to the page that took its text in."""
     return path.is_file() and 'http-equiv="refresh"' in path.read_text(encoding="utf8").lower()
@@ -139,12 +161,17 @@ def printed(page) -> list[str]:
 @pytest.mark.parametrize("name", [name for name in all_pages() if not leads_on(ROOT / name)])
 def test_page(page, address, name):
     """What is read, seen and printed; pages that only lead on are opened by the test of links."""
+    asked = set()
+    page.on("request", lambda request: asked.add(request.url.partition("?")[0].partition("#")[0]))
     page.goto(f"{address}/{name}", wait_until="load")
     page.wait_for_function("() => document.readyState === 'complete' && document.body")
     page.wait_for_load_state("networkidle")
     page.add_style_tag(content="*, *::before, *::after { transition: none !important; }")
     page.evaluate("() => window.MathJax?.startup?.promise?.then(() => true)")
-    found = printed(page) if name.startswith("book/") else []
+    found = [f"heading wraps over its #: {text}" for text in page.evaluate(WRAPPED)]
+    size = sum(weight(url.removeprefix(f"{address}/")) for url in asked)
+    found += [f"heavy: {size} bytes"] if size > HEAVIEST else []
+    found += printed(page) if name.startswith("book/") else []
     page.evaluate(UNFOLD)
     page.wait_for_timeout(400)  # what unfolds fades in
 
@@ -171,4 +198,5 @@ def test_page(page, address, name):
         page.evaluate(SET_THEME, theme)
         page.wait_for_timeout(300)  # until the theme has changed
         found += [f"axe, {theme}, {text}" for text in page.evaluate(RUN_AXE, colours)]
+    found += [f"inverted in the dark: {text}" for text in page.evaluate(INVERTED)]
     assert not found, "\n".join(found)

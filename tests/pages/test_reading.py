@@ -1,22 +1,11 @@
-"""Reading: pictures in the dark and on phones, marks by touch, headings, ledger, after a search."""
+"""Reading: pictures on phones, marks by touch, and after a search."""
 
 import pytest
-from test_pages import ROOT, SET_THEME, all_pages, leads_on
+from test_pages import ROOT, all_pages, leads_on
 
 PAGES = [name for name in all_pages() if name.startswith("book/") and not leads_on(ROOT / name)]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
-# Headings that take a line less without their #, which is seen on hovering only.
-WRAPPED = """() => [...document.querySelectorAll("article :is(h1, h2, h3)")].filter((heading) => {
-  const link = heading.querySelector(".headerlink");
-  const before = heading.offsetHeight;
-  if (link) link.style.display = "none";
-  const less = heading.offsetHeight < before - 2;
-  link?.style.removeProperty("display");
-  return less;
-}).map((heading) => heading.textContent)"""
-INVERTED = """() => [...document.querySelectorAll("main img, #preview img")]
-  .filter((image) => /invert|hue/.test(getComputedStyle(image).filter)).map((image) => image.src)"""
 # Pictures of which a part is to be scrolled to.
 CUT = """() => [...document.querySelectorAll("div.cell_output img")].filter((image) => {
   const box = image.closest("div.cell_output");
@@ -40,19 +29,12 @@ def phone(browser, address):
         yield context.new_page()
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_on_every_page(page, address, name):
-    """No heading wraps over its #, and pictures are drawn in the dark as their captions say."""
-    page.goto(f"{address}/{name}")
-    assert page.evaluate(WRAPPED) == []
-    page.evaluate(SET_THEME, "dark")
-    assert page.evaluate(INVERTED) == []
-
-
 def test_a_mark_is_reached_by_touch(phone, address):
     """The first touch shows the claim, the second leads to the ledger; one elsewhere closes it."""
     phone.goto(f"{address}/book/xor.html")
     marks, card = phone.locator("a.claim-mark:visible"), phone.locator("#preview")
+    sizes = "marks => marks.map(mark => mark.getBoundingClientRect()).map(r => [r.width, r.height])"
+    assert min(map(min, marks.evaluate_all(sizes))) >= 24  # for a finger
     marks.first.tap()
     card.wait_for()
     assert phone.url.endswith("xor.html") and len(card.inner_text()) > 40
@@ -62,21 +44,6 @@ def test_a_mark_is_reached_by_touch(phone, address):
     card.wait_for()
     marks.first.tap()
     phone.wait_for_url("**/ledger.html#claim-*")
-
-
-def test_marks_are_large_enough_for_a_finger(phone, address):
-    phone.goto(f"{address}/book/xor.html")
-    sizes = "marks => marks.map(mark => mark.getBoundingClientRect()).map(r => [r.width, r.height])"
-    sizes = phone.locator("a.claim-mark:visible").evaluate_all(sizes)
-    assert sizes and min(map(min, sizes)) >= 24
-
-
-def test_the_ledger_shows_a_claim_at_once(page, address):
-    page.goto(f"{address}/book/ledger.html", wait_until="networkidle")
-    row = page.locator(".ledger tbody tr[id]").last
-    page.evaluate("id => { location.hash = id; }", row.get_attribute("id"))
-    page.wait_for_timeout(100)
-    assert 0 <= row.bounding_box()["y"] < 900
 
 
 @pytest.mark.parametrize("end", ["Escape", "click"])

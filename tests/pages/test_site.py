@@ -1,15 +1,11 @@
-"""The site as a whole: how heavy its pages are, its icons, its slides, files and search."""
+"""The site as a whole: its icons, its slides, files and search."""
 
 import csv
-import gzip
 import io
 
 import pytest
 from built import ROOT
-from test_reading import PAGES
 
-HEAVIEST = 600_000  # bytes of a page with all that it asks for, compressed
-PACKED = (".woff", ".woff2", ".png")  # compressed already
 EMPTY = """async () => {
   Reveal.configure({ transition: "none" });
   const slides = Reveal.getSlides();
@@ -26,22 +22,6 @@ EMPTY = """async () => {
   }
   return [slides.length, empty];
 }"""
-
-
-def weight(address: str) -> int:
-    """Bytes of a file of the site as a server sends it."""
-    file = ROOT / address
-    content = file.read_bytes() if file.is_file() else b""
-    return len(content) if file.suffix in PACKED else len(gzip.compress(content, 6))
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_weight(page, address, name):
-    asked = set()
-    page.on("request", lambda request: asked.add(request.url.partition("?")[0]))
-    page.goto(f"{address}/{name}", wait_until="networkidle")
-    files = [url.removeprefix(f"{address}/").partition("#")[0] for url in asked]
-    assert sum(map(weight, files)) <= HEAVIEST
 
 
 def test_every_icon_is_drawn(page, address):

@@ -16,7 +16,7 @@ AVAILABLE = {name: table for name, table in tables.all_tables().items() if table
 DEAR = """
 assumptions_sgd attention_after context_candidates depth_reuse digit_routes exact_freezing
 finding_elbow no_common_block people_digits predicted_at_random predicted_curves prediction
-prediction_limits published_gates race_or_lazy real_data real_data_neurons scaled_pathways sharing
+published_gates race_or_lazy real_data real_data_neurons scaled_pathways sharing
 three_values
 """.split()
 REPEATED = [

@@ -1,30 +1,18 @@
-"""Figures of the papers are all drawn and have a place; the CSV of a figure has its numbers."""
+"""The reduction that figures of the papers show; the CSV of a figure has its numbers."""
 
 import io
-import re
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from mdsgdln import networks, tasks, theory
-from mdsgdln_book import paper_figures, plotted
+from mdsgdln_book import plotted
 from mdsgdln_book.paper_figures import routes
-from mdsgdln_book.places import BOOK
-
-PAGE = (BOOK / "paper_figures.md").read_text(encoding="utf8")
 
 
 def read(figure) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(plotted.as_csv(figure)))
-
-
-def test_the_page_draws_each_no_other_and_lists_all():
-    """That they can be drawn is seen where the page is executed."""
-    for name in paper_figures.FIGURES:
-        assert f'paper_figures.draw("{name}")' in PAGE, name
-    assert set(re.findall(r"name: fig-paper-(\S+)", PAGE)) == set(paper_figures.FIGURES)
-    assert set(re.findall(r"numref\}`fig-paper-([^`]+)", PAGE)) >= set(paper_figures.FIGURES)
 
 
 def test_the_reduction_is_that_of_the_package():

@@ -362,19 +362,6 @@ def test_gates_on_a_few_samples(number, inputs, count, bias):
         assert_array_equal(inputs[:, part] @ (2 * on[part] - 1), 0)
 
 
-# Places in the pages -----------------------------------------------------------------------------
-
-
-def test_places():
-    """A figure that there is not is named; data cannot end its own script."""
-    known = "attention, curves, gate, gating, imitation, laboratory, modes"
-    with pytest.raises(ValueError, match=f"name: expected one of {known}"):
-        interactive.place("slope")
-    html = interactive.place("unfolding", {"name": "</script>"}).data
-    assert html.count("</script>") == 1
-    assert "<noscript>" in html
-
-
 # What pages hold ---------------------------------------------------------------------------------
 
 

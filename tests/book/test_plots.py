@@ -1,7 +1,6 @@
 """Figures: what their marks stand for."""
 
 import matplotlib as mpl
-import numpy as np
 import pytest
 from matplotlib.offsetbox import AnnotationBbox
 from matplotlib.patches import Rectangle
@@ -28,13 +27,3 @@ def test_a_node_has_a_cell_for_each_run_of_equal_gates():
     ]
     with pytest.raises(ValueError, match="names"):
         plots.graph(network, names={"pathway 9": "none"})
-
-
-def test_predictions_are_told_apart():
-    times, mpl.rcParams["text.color"] = np.arange(5), "#123456"
-    figure = plots.curves(times, {"runs": times}, {"runs": times, "one": times, "two": times})
-    _, shared, one, two = figure.axes[0].lines
-    assert one.get_color() == two.get_color() == "#123456" != shared.get_color()
-    assert one._dash_pattern != two._dash_pattern
-    texts = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
-    assert texts == ["runs", "one", "two"]

@@ -163,9 +163,7 @@ def find(
     if not reason and lasting.sum() < 2:
         reason, caveats, lasting = "kinds dissolve in halves of the neurons", [], lasting & False
     found, stability = found.only(lasting), stability[lasting]
-    noise = np.full(len(activity), np.nan)
-    if recording and recording.fewest_trials > 1:
-        noise = recording.noise(rng)
+    noise = recording.noise(rng) if recording else np.full(len(activity), np.nan)
     gate_of, misfit = _fitting(found, patterns, noise)
     gates = found.gates.astype(int)
     caveats = (*_of_recording(activity, not reason), *caveats)

@@ -166,7 +166,7 @@ def find(
     noise = recording.noise(rng) if recording else np.full(len(activity), np.nan)
     gate_of, misfit = _fitting(found, patterns, noise)
     gates = found.gates.astype(int)
-    caveats = (*_of_recording(activity, not reason), *caveats)
+    caveats = [*_of_recording(activity, not reason), *caveats]
     if caveats:
         warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
     held = np.bincount(gate_of[gate_of >= 0], weight[gate_of >= 0], minlength=len(gates))
@@ -180,7 +180,7 @@ def find(
         silhouette=apart,
         null=np.array(null),
         reason=reason,
-        caveats=caveats,
+        caveats=tuple(caveats),
         activity=activity,
         neurons=recording.neurons if recording else tuple(range(len(activity))),
         conditions=recording.conditions if recording else (),

@@ -2,16 +2,11 @@
 
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, PyTree
-
-from mdsgdln import _checks as checks
-
-_ROWS: WeakKeyDictionary = WeakKeyDictionary()  # {task: its arrays, transposed}
 
 
 class Batching(NamedTuple):
@@ -26,22 +21,13 @@ class Batching(NamedTuple):
         """Return the data with the batches of ``number`` steps from ``step`` on."""
         first = self.first + step
         batches = draw_batches(self.key, self.num_samples, self.batch_size, number, first)
-        rows = rows_of(data.task) if data.rows is None else data.rows
+        rows = _transposed(data.task) if data.rows is None else data.rows
         return data._replace(rows=rows, batches=batches, start=np.int32(step))
-
-
-def rows_of(task: Any) -> PyTree:
-    """Return samples as rows, of which a batch is read faster than of columns; once for a task."""
-    if task in _ROWS:
-        return _ROWS[task]
-    rows = _transposed(task)
-    if not checks.is_traced(rows):
-        _ROWS[task] = rows
-    return rows
 
 
 @jax.jit
 def _transposed(task: PyTree) -> PyTree:
+    """Return samples as rows, of which a batch is read faster than of columns."""
     return jax.tree.map(jnp.transpose, task)
 
 

@@ -4,9 +4,9 @@ What JAX traces has no values yet, and passes wherever values would be checked.
 """
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence, Sized
 from types import UnionType
-from typing import Any, TypeGuard, get_args
+from typing import Any, get_args
 
 import jax
 import jax.numpy as jnp
@@ -117,8 +117,12 @@ def positive(name: str, value: Scalar, or_zero: bool = False) -> Scalar:
     return number
 
 
-def is_list(value: Any) -> TypeGuard[Iterable]:
-    return isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
+def one_per_place(name: str, value: Any, number: int) -> list:
+    """Return a value per place, from a list of them or one for all."""
+    is_list = isinstance(value, Sequence) or getattr(value, "ndim", 0) > 0
+    values = list(value) if is_list else [value] * number
+    require(len(values) == number, name, f"one or {number}", value)
+    return values
 
 
 def of_shape(name: str, array: Array | np.ndarray, shape: tuple[int, ...]) -> None:
@@ -156,15 +160,6 @@ def single_or_double(array: Any) -> Any:
     return jnp.asarray(array, float) if low else array
 
 
-def booleans(name: str, value: Any, number: int) -> tuple[bool, ...]:
-    """Return one Boolean per place from a Boolean or a list of them."""
-    several_or_one = [value] * number if isinstance(value, bool | np.bool_) else value
-    several(name, several_or_one, number)
-    for each in several_or_one:
-        instance(name, each, bool | np.bool_)
-    return tuple(map(bool, several_or_one))
-
-
 def rows_of_samples(name: str, outputs: Any) -> Array:
     """Return outputs (P, N_out), or (P,) of a single output, with an axis of outputs."""
     axes = "(P, N_out) or (P,)"
@@ -200,6 +195,5 @@ def scales(
     if isinstance(scale, Mapping):
         require(set(scale) == set(places), "scale", f"one for each of {list(places)}", [*scale])
         scale = [scale[place] for place in places]
-    scales: list = list(scale) if is_list(scale) else [scale] * len(places)
-    require(len(scales) == len(places), "scale", f"a number or {len(places)}", len(scales))
+    scales = one_per_place("scale", scale, len(places))
     return [positive("scale", sigma, or_zero) for sigma in scales]

@@ -45,6 +45,11 @@ class Graph:
             node: checks.positive_integer(f"sizes[{node!r}]", size) for node, size in sizes.items()
         }
         try:
+            sorted(sizes)
+        except TypeError as error:
+            expected = "nodes that can be sorted, such as strings, as JAX sorts dictionaries"
+            raise ValueError(f"sizes: expected {expected}, got {list(sizes)!r:.120}") from error
+        try:
             edges = tuple((source, target) for source, target in edges)
         except (TypeError, ValueError) as error:
             raise ValueError(
@@ -52,13 +57,6 @@ class Graph:
             ) from error
         distinct = edges and len(set(edges)) == len(edges)
         checks.require(distinct, "edges", "at least one, and none twice", edges)
-        try:
-            sorted(edges)
-        except TypeError as error:
-            alike = (
-                "nodes that can be sorted, such as strings, as JAX sorts a dictionary of weights"
-            )
-            raise ValueError(f"sizes: expected {alike}, got {list(sizes)!r:.120}") from error
         joined, named = set().union(*edges), set(sizes)
         checks.require(joined <= named, "edges", f"nodes of {list(sizes)}", joined - named)
         checks.require(named <= joined, "sizes", f"nodes of {list(edges)}", named - joined)

@@ -72,6 +72,8 @@ class Run(NamedTuple):
     def times(self) -> Float[Array, "*runs num_steps"]:
         """t = learning rate × step of each loss; ``observed`` has ``times[::every]``.
 
+        A run that goes on counts its own steps, from 0.
+
         Raises:
             AttributeError: ``learning_rate`` is None, so that there is no such time.
         """
@@ -144,6 +146,7 @@ def train(
     check_targets(loss, task)
     weights = jax.tree.map(checks.single_or_double, weights)
     network.check(weights, task)
+    checks.require(jax.tree.leaves(weights), "weights", "at least one array", weights)
     checks.positive_integer("num_steps", num_steps)
     checks.positive_integer("every", every)
     if observe not in (None, "outputs", "loss"):
@@ -161,7 +164,7 @@ def train(
     if progress is not None:
         checks.instance("progress", progress, bool)
     optimiser = optax.sgd if optimiser is None else optimiser
-    _check_optimiser(optimiser, learning_rate)
+    check_optimiser(optimiser, learning_rate)
     batching = None
     if batch_size is not None:
         checks.positive_integer("batch_size", batch_size)
@@ -214,7 +217,8 @@ def train(
     return run_of(now)
 
 
-def _check_optimiser(optimiser: Any, learning_rate: Any) -> None:
+def check_optimiser(optimiser: Any, learning_rate: Any) -> None:
+    """Raise ``ValueError`` unless ``train`` can make an optimiser of the two."""
     number = "a number, or None with optimiser=optax.sgd(schedule)"
     checks.require(not callable(learning_rate), "learning_rate", number, learning_rate)
     instance = hasattr(optimiser, "init") and hasattr(optimiser, "update")

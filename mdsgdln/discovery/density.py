@@ -4,13 +4,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import binom
 
 SMALLEST = 5  # neurons of a kind
 STEPS = 8  # of refinement
-NOISIEST, AMBIGUOUS = 0.2, 0.3  # rates of flips: in all conditions of a kind, and in one of them
 LEAST, MOST, RAREST = 1e-3, 0.3, 0.02  # rates of flips in the mixture; share of the background
 PRIOR = 9.0  # entries with a kind's mean rate of flips that are added to those of each state
 LEVEL = 0.01  # of single tests
@@ -40,6 +39,10 @@ class States(NamedTuple):
         """Return the share of a neuron's recorded conditions that differ from each gate."""
         known = (self.on + self.off).sum(axis=1, keepdims=True)
         return (self.on @ (1 - gates).T + self.off @ gates.T) / np.maximum(known, 1)
+
+    def wrong(self, gate: np.ndarray) -> Int[np.ndarray, "neurons P"]:
+        """Return whether each neuron differs from a gate in each condition."""
+        return np.where(gate > 0, self.off, self.on).astype(int)
 
 
 class Mixture(NamedTuple):
@@ -110,18 +113,6 @@ def density_modes(patterns: States, share: float) -> Mixture:
     return found
 
 
-def decided(patterns: States, found: Mixture) -> Bool[np.ndarray, " K"]:
-    """Return whether the neurons of each kind agree on every condition of its gate.
-
-    They may flip, as often in one condition as in another. Those of a stretch of a continuum do
-    not agree on the conditions at its ends.
-    """
-    kind = found.kind(patterns)
-    members = [patterns.take(kind == number) for number in range(len(found.gates))]
-    pairs = zip(members, found.gates, strict=True)
-    return np.array([_is_decided(*pair) for pair in pairs], bool)
-
-
 def _smallest(patterns: States, share: float) -> int:
     return max(SMALLEST, round(share * len(patterns.on)))
 
@@ -145,7 +136,7 @@ def _proposed(patterns: States, sizes: list[int]) -> np.ndarray:
                 copy=True,
             )
             gates.append(_fitted(patterns, tree.fit(distances).labels_, 1).gates)
-    return np.unique(np.concatenate(gates), axis=0)
+    return np.concatenate(gates)
 
 
 def _refined(patterns: States, gates: np.ndarray, size: int) -> Mixture:
@@ -165,7 +156,7 @@ def _fitted(patterns: States, kind: np.ndarray, size: int) -> Mixture:
         members = patterns.take(kind == number)
         gate = members.gate()
         if len(members.on) >= size and gate.any() and tuple(gate) not in rows:
-            wrong = _wrong(members, gate).sum(axis=0)
+            wrong = members.wrong(gate).sum(axis=0)
             known = (members.on + members.off).sum(axis=0)
             mean = wrong.sum() / known.sum()
             flips = [
@@ -199,27 +190,14 @@ def _touch(
     width, agreeing = int(gap.sum()), int((~gap).sum())
     if width < APART:
         return True
-    usual = (np.median(_wrong(own, gate)[:, ~gap].sum(axis=1)) + 0.5) / (agreeing + 1)
+    usual = (np.median(own.wrong(gate)[:, ~gap].sum(axis=1)) + 0.5) / (agreeing + 1)
     most = binom.ppf(1 - LEVEL, agreeing, usual)
     steps = np.arange(width + 1)
     halfway = (steps > width / 4) & (steps < 3 * width / 4)
     counts = []
     for some in (own, none, shuffled):
-        wrong = _wrong(some, gate)
+        wrong = some.wrong(gate)
         near = wrong[:, ~gap].sum(axis=1) <= most
         counts.append(np.bincount(wrong[near][:, gap].sum(axis=1), minlength=width + 1))
     beside = np.maximum(counts[1] - counts[2], 0) + counts[0]
     return bool(binom.cdf(beside[halfway].sum(), beside.sum(), halfway.mean()) > LEVEL)
-
-
-def _wrong(patterns: States, gate: np.ndarray) -> np.ndarray:
-    """Return whether each neuron differs from a gate in each condition."""
-    return np.where(gate > 0, patterns.off, patterns.on).astype(int)
-
-
-def _is_decided(members: States, gate: np.ndarray) -> bool:
-    wrong = _wrong(members, gate).sum(axis=0)
-    known = np.maximum((members.on + members.off).sum(axis=0), 1)
-    mean = wrong.sum() / known.sum()
-    unlikely = binom.sf(wrong - 1, known, mean) < LEVEL / len(gate)
-    return bool(mean < NOISIEST and not (unlikely & (wrong > AMBIGUOUS * known)).any())

@@ -1,19 +1,54 @@
-"""Whether modes of density are kinds, or what a continuum would have, too."""
+"""Whether modes of density are kinds, or what a population without kinds would have, too.
+
+Surrogates without kinds are thresholded Gaussians of the same covariance, of any rank.
+"""
+
+from collections.abc import Iterator
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Bool, Float
+from scipy.stats import binom, norm
 
-from mdsgdln.discovery.density import Mixture, States
+from mdsgdln.discovery.density import LEVEL, Mixture, States
 
-MARGIN = 0.05  # of the silhouette above all surrogates; with few kinds, of what is left to one
+NOISIEST, AMBIGUOUS = 0.2, 0.3  # rates of flips: in all conditions of a kind, and in one of them
 UNDECIDED = 0.3  # share of the neurons in kinds whose gates are not decided
+MARGIN = 0.05  # of the silhouette above all surrogates; with few kinds, of what is left to one
 MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
+RANKS = (1, 2, 3, 5, None)  # of the Gaussians; None: all of the covariance, as in the ePAIRS test
+NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
+ALL_BUT_ONE = 0.998  # a correlation that is not told from one
+HALVINGS = 20  # of the interval in which a correlation lies
 
 
-def sizes(found: Mixture, patterns: States) -> Int[np.ndarray, " K"]:
-    """Return the number of neurons in each mode."""
+def continuum(found: Mixture, patterns: States) -> tuple[str, Bool[np.ndarray, " K"]]:
+    """Return why modes are no kinds, if they are not, and which modes have *decided* gates.
+
+    The neurons of these agree on every condition. They may flip, as often in one condition as in
+    another. Those of a stretch of a continuum do not agree on the conditions at its ends.
+    """
     kind = found.kind(patterns)
-    return np.bincount(kind[kind >= 0], minlength=len(found.gates))
+    members = [patterns.take(kind == number) for number in range(len(found.gates))]
+    sizes = np.array([len(each.on) for each in members])
+    pairs = zip(members, found.gates, strict=True)
+    clear = np.array([_is_decided(*pair) for pair in pairs], bool)
+    if len(members) < 2:
+        return "neurons have one mode of density: no empty gap divides their patterns", clear
+    undecided = sizes[~clear].sum() / sizes.sum()
+    if undecided > UNDECIDED or clear.sum() < 2:
+        return (
+            f"{undecided:.0%} of the neurons are in modes whose gates are not decided, as in "
+            "stretches of a continuum"
+        ), clear
+    return "", clear
+
+
+def _is_decided(members: States, gate: np.ndarray) -> bool:
+    wrong = members.wrong(gate).sum(axis=0)
+    known = np.maximum((members.on + members.off).sum(axis=0), 1)
+    mean = wrong.sum() / known.sum()
+    unlikely = binom.sf(wrong - 1, known, mean) < LEVEL / len(gate)
+    return bool(mean < NOISIEST and not (unlikely & (wrong > AMBIGUOUS * known)).any())
 
 
 def silhouette(found: Mixture, patterns: States, most: int) -> float:
@@ -24,36 +59,11 @@ def silhouette(found: Mixture, patterns: States, most: int) -> float:
     if len(found.gates) < 2:
         return 0.0
     kind, misfit = found.kind(patterns), patterns.misfit(found.gates)
-    largest = np.argsort(-sizes(found, patterns))[:most]
+    largest = np.argsort(-np.bincount(kind[kind >= 0], minlength=len(found.gates)))[:most]
     own = misfit[np.arange(len(kind)), kind]
     misfit[np.arange(len(kind)), kind] = np.inf
     fit = 1 - own / np.maximum(misfit.min(axis=1), 1e-12)
     return float(np.where(np.isin(kind, largest), np.maximum(fit, 0), 0).mean())
-
-
-def _groups(gates: np.ndarray) -> tuple[int, int]:
-    """Return the number of groups of conditions, and of those in which neighbours differ.
-
-    In a group all gates are the same, or the opposite. Of all kinds, the one whose nearest
-    neighbour is farthest counts.
-    """
-    columns = gates.T[gates.any(axis=0) & ~gates.all(axis=0)]
-    groups = np.unique(np.where(columns[:, :1] > 0, 1 - columns, columns), axis=0).T
-    differing = (groups[:, None] != groups[None]).sum(axis=2) + len(columns) * np.eye(len(groups))
-    return groups.shape[1], int(differing.min(axis=1).max())
-
-
-def continuum(members: np.ndarray, clear: np.ndarray) -> str:
-    """Return why modes are no kinds, if they are not."""
-    if len(members) < 2:
-        return "neurons have one mode of density: no empty gap divides their patterns"
-    undecided = members[~clear].sum() / members.sum()
-    if undecided > UNDECIDED or clear.sum() < 2:
-        return (
-            f"{undecided:.0%} of the neurons are in modes whose gates are not decided, as in "
-            "stretches of a continuum"
-        )
-    return ""
 
 
 def verdict(found: Mixture, apart: float, null: float) -> tuple[str, list[str]]:
@@ -72,3 +82,64 @@ def verdict(found: Mixture, apart: float, null: float) -> tuple[str, list[str]]:
         f"The {number} kinds differ in {groups} group{plural} of conditions, neighbours in {steps}:"
         " a continuum that is sampled so coarsely could look the same."
     ] * few
+
+
+def _groups(gates: np.ndarray) -> tuple[int, int]:
+    """Return the number of groups of conditions, and of those in which neighbours differ.
+
+    In a group all gates are the same, or the opposite. Of all kinds, the one whose nearest
+    neighbour is farthest counts.
+    """
+    columns = gates.T[gates.any(axis=0) & ~gates.all(axis=0)]
+    groups = np.unique(np.where(columns[:, :1] > 0, 1 - columns, columns), axis=0).T
+    differing = (groups[:, None] != groups[None]).sum(axis=2) + len(columns) * np.eye(len(groups))
+    return groups.shape[1], int(differing.min(axis=1).max())
+
+
+def surrogates(patterns: States, each: int, seed: int) -> Iterator[States]:
+    """Yield patterns of neurons that are thresholded Gaussians, ``each`` of every rank.
+
+    They are active as often in every condition and, at full rank, in every pair of conditions. Of
+    lower rank they have the leading factors, and independent noise for what these leave.
+    """
+    rng, known = np.random.default_rng(seed), patterns.on + patterns.off
+    correlations, thresholds = tetrachoric(patterns)
+    values, vectors = np.linalg.eigh(correlations)
+    factors = vectors * np.sqrt(np.maximum(values, 0))
+    for rank in RANKS * each:
+        some = factors[:, -rank:] if rank else factors
+        length = np.linalg.norm(some, axis=1, keepdims=True)
+        some = some / (np.maximum(length, 1) if rank else length)
+        noise = np.sqrt(np.maximum(1 - (some**2).sum(axis=1), 0))
+        drawn = rng.standard_normal((len(known), some.shape[1])) @ some.T
+        on = drawn + noise * rng.standard_normal(known.shape) < thresholds
+        yield States(known * on, known * ~on)
+
+
+def tetrachoric(patterns: States) -> tuple[Float[np.ndarray, "P P"], Float[np.ndarray, " P"]]:
+    """Return the correlations and thresholds of Gaussians that are on as often, and together."""
+    on, known = patterns.on, patterns.on + patterns.off
+    number = np.maximum(known.sum(axis=0), 1)
+    thresholds = norm.ppf(np.clip(on.sum(axis=0) / number, 0.5 / number, 1 - 0.5 / number))
+    row, column = np.triu_indices(on.shape[1], 1)
+    together = ((on.T @ on) / np.maximum(known.T @ known, 1))[row, column]
+    low, high = np.full(len(row), -0.999), np.full(len(row), 0.999)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        fewer = _both_below(thresholds[row], thresholds[column], middle) < together
+        low, high = np.where(fewer, middle, low), np.where(fewer, high, middle)
+    correlations = np.eye(on.shape[1])
+    middle = (low + high) / 2
+    middle = np.where(np.abs(middle) > ALL_BUT_ONE, np.sign(middle), middle)
+    correlations[row, column] = correlations[column, row] = middle
+    return correlations, thresholds
+
+
+def _both_below(first: np.ndarray, second: np.ndarray, correlation: np.ndarray) -> np.ndarray:
+    """Return P(x < first, y < second) of standard normals (Drezner and Wesolowsky 1990)."""
+    angles = np.arcsin(correlation)
+    sines = np.sin((NODES + 1) / 2 * angles[:, None])
+    first, second = first[:, None], second[:, None]
+    exponent = (first**2 + second**2 - 2 * first * second * sines) / (2 * (1 - sines**2))
+    integral = np.exp(-exponent) @ NODE_WEIGHTS * angles / 2
+    return (norm.cdf(first) * norm.cdf(second))[:, 0] + integral / (2 * np.pi)

@@ -49,7 +49,7 @@ def k_means_centroids(
 
     checks.instance("seed", seed, int | np.integer)
     num_clusters = checks.positive_integer("num_clusters", num_clusters)
-    patterns, weight = _distinct(*checked_activity(activity, weights))
+    patterns, weight = _distinct(activity, weights)
     expected = f"at most {len(patterns)}, one per pattern"
     checks.require(num_clusters <= len(patterns), "num_clusters", expected, num_clusters)
     means = KMeans(num_clusters, n_init=3, random_state=seed, tol=1e-3)
@@ -69,7 +69,7 @@ def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patter
 
     They are in decreasing order of weight. Arguments and errors are those of ``k_means_gates``.
     """
-    gates, shares = _distinct(*checked_activity(activity, weights))
+    gates, shares = _distinct(activity, weights)
     heaviest = np.argsort(-shares)
     common = heaviest[(shares[heaviest] >= COMMON) & gates[heaviest].any(axis=1)]
     return Patterns(gates[common].astype(int), shares[common])
@@ -88,12 +88,9 @@ def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
     return jnp.linalg.norm(incoming, axis=1) * jnp.linalg.norm(outgoing, axis=0)
 
 
-def checked_activity(
-    activity: Numbers, weights: Numbers | None
-) -> tuple[Float[np.ndarray, "neurons P"], Float[np.ndarray, " neurons"]]:
-    """Return activity and weights as arrays, or raise ``ValueError``."""
-    activity = np.asarray(checks.finite_array("activity", activity, 2, "(neurons, P)"))
-    return activity, checked_weights(activity, weights)
+def checked_activity(activity: Numbers) -> Float[np.ndarray, "neurons P"]:
+    """Return activity as an array, or raise ``ValueError``."""
+    return np.asarray(checks.finite_array("activity", activity, 2, "(neurons, P)"))
 
 
 def checked_weights(activity: np.ndarray, weights: Numbers | None) -> Float[np.ndarray, " neurons"]:
@@ -107,8 +104,10 @@ def checked_weights(activity: np.ndarray, weights: Numbers | None) -> Float[np.n
     return weights
 
 
-def _distinct(activity: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _distinct(activity: Numbers, weights: Numbers | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct patterns of neurons with weight, in a fixed order, and their shares."""
+    activity = checked_activity(activity)
+    weights = checked_weights(activity, weights)
     on = (activity > 0)[weights > 0]
     packed = np.packbits(on, axis=1)  # sorted much faster
     _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)

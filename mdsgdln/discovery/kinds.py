@@ -1,7 +1,7 @@
 """The kinds of neurons in a recording, how stable they are, and how well each neuron fits."""
 
 import warnings
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,9 @@ from scipy.stats import binom
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
-from mdsgdln.discovery.density import Mixture, States, decided, density_modes, mixture
-from mdsgdln.discovery.evidence import continuum, silhouette, sizes, verdict
+from mdsgdln.discovery.density import Mixture, States, density_modes, mixture
+from mdsgdln.discovery.evidence import continuum, silhouette, surrogates, verdict
 from mdsgdln.discovery.gates import checked_activity, checked_weights
-from mdsgdln.discovery.null import RANKS, surrogates
 from mdsgdln.discovery.recordings import Recording, entries, listed
 
 SURROGATES = 4  # of every rank
@@ -107,7 +106,6 @@ def find(
     weights: Numbers | None = None,
     resamples: int = 10,
     seed: int = 0,
-    progress: Callable[[int, int], object] | None = None,
 ) -> Kinds:
     """Find the kinds of recorded neurons, where there are any, and the neurons that have none.
 
@@ -132,7 +130,6 @@ def find(
         weights: importance of each neuron, shape (neurons,); equal by default.
         resamples: halves of the neurons, from which the stability is computed.
         seed: of what is drawn: surrogates, halves, and 1000 neurons if there are more.
-        progress: called with the number of clusterings done and of all.
 
     Warns:
         UserWarning: what the recording cannot tell, or it is transposed.
@@ -140,53 +137,36 @@ def find(
     resamples = checks.positive_integer("resamples", resamples)
     checks.instance("seed", seed, int | np.integer)
     checks.require(seed >= 0, "seed", "an integer of at least 0", seed)
-    if progress is not None:
-        checks.function("progress", progress)
     recording = activity if isinstance(activity, Recording) else None
-    if isinstance(activity, Recording):
-        activity = activity.activity
-        weight = checked_weights(activity, weights)
-    else:
-        activity, weight = checked_activity(activity, weights)
+    activity = activity.activity if isinstance(activity, Recording) else checked_activity(activity)
+    weight = checked_weights(activity, weights)
     rng, patterns = np.random.default_rng(seed), States.of(activity)
     sample = patterns.take(_clustered(activity, weight, rng))
-    done, total = 0, len(SHARES) + SURROGATES * len(RANKS) + resamples
-
-    def counted(result: Mixture) -> Mixture:
-        nonlocal done
-        done += 1
-        if progress is not None:
-            progress(done, total)
-        return result
-
     for share in SHARES:  # until there are kinds; a noisy kind has many small modes of its own
-        found, apart, null = counted(density_modes(sample, share)), np.nan, [np.nan]
-        clear = decided(sample, found)
-        reason = continuum(sizes(found, sample), clear)
+        found, apart, null = density_modes(sample, share), np.nan, [np.nan]
+        caveats: list[str] = []
+        reason, clear = continuum(found, sample)
         if not reason:
             small, number = _small(sample, rng), len(found.gates)
             apart = silhouette(density_modes(small, share), small, number)
             null = [
-                silhouette(counted(mixture(other, share)), other, number)
+                silhouette(mixture(other, share), other, number)
                 for other in surrogates(small, SURROGATES, seed)
             ]
             reason, caveats = verdict(found, apart, max(null))
             if not reason:
                 break
-    caveats = [] if reason else caveats
-    found = found.only(np.full(len(clear), not reason) & clear)
+    found = found.only(clear & (not reason))
     found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
-    stability = _stability(found, sample, share, counted, resamples, rng)
+    stability = _stability(found, sample, share, resamples, rng)
     lasting = stability >= DISSOLVED
     if not reason and lasting.sum() < 2:
         reason, caveats, lasting = "kinds dissolve in halves of the neurons", [], lasting & False
     found, stability = found.only(lasting), stability[lasting]
-    noise = np.full(len(activity), np.nan)
-    if recording and recording.fewest_trials > 1:
-        noise = recording.noise(rng)
+    noise = recording.noise(rng) if recording else np.full(len(activity), np.nan)
     gate_of, misfit = _fitting(found, patterns, noise)
     gates = found.gates.astype(int)
-    caveats = (*_of_recording(activity, not reason), *caveats)
+    caveats = [*_of_recording(activity, not reason), *caveats]
     if caveats:
         warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
     held = np.bincount(gate_of[gate_of >= 0], weight[gate_of >= 0], minlength=len(gates))
@@ -200,7 +180,7 @@ def find(
         silhouette=apart,
         null=np.array(null),
         reason=reason,
-        caveats=caveats,
+        caveats=tuple(caveats),
         activity=activity,
         neurons=recording.neurons if recording else tuple(range(len(activity))),
         conditions=recording.conditions if recording else (),
@@ -226,11 +206,11 @@ def _small(patterns: States, rng) -> States:
     return part.take(np.flatnonzero(part.on.any(axis=1)))
 
 
-def _stability(found, sample, share, counted, resamples, rng) -> np.ndarray:
+def _stability(found, sample, share, resamples, rng) -> np.ndarray:
     kind, jaccard = found.kind(sample), np.zeros((resamples, len(found.gates)))
     for row in jaccard if len(found.gates) else ():
         half = rng.permutation(len(kind))[: len(kind) // 2]
-        again = counted(mixture(sample.take(half), share)).kind(sample.take(half))
+        again = mixture(sample.take(half), share).kind(sample.take(half))
         for index in range(len(row)):
             members = kind[half] == index
             others = [again == other for other in range(again.max(initial=-1) + 1)]

@@ -48,7 +48,7 @@ class Recording:
     incomplete: tuple[Hashable, ...]
 
     def __repr__(self) -> str:
-        counts = self._recorded()
+        counts = np.median(_moments(self.trials, self.condition, len(self.conditions))[0], axis=0)
         several = " to ".join(f"{count:.0f}" for count in sorted({counts.min(), counts.max()}))
         neurons, conditions = self.activity.shape
         text = f"{neurons} neurons, {conditions} conditions, {several} trials each"
@@ -61,10 +61,15 @@ class Recording:
         """Return the share of conditions in which trial noise changes a neuron's pattern.
 
         Halves of the trials that differ from the truth in a share q differ from each other in
-        2q(1 − q): half of their mean difference is about q, and more than that of all trials.
+        2q(1 − q): half of their mean difference is about q, and more than that of all trials. It is
+        NaN for a neuron without two trials of a condition.
         """
-        pairs = [self.halves(rng) for _ in range(SPLITS)]
-        return np.mean([((one > 0) != (two > 0)).mean(axis=1) / 2 for one, two in pairs], axis=0)
+        shares = []
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # all are NaN
+            for one, two in [self.halves(rng) for _ in range(SPLITS)]:
+                differ = np.where(np.isnan(one + two), np.nan, (one > 0) != (two > 0))
+                shares.append(np.nanmean(differ, axis=1) / 2)
+        return np.mean(shares, axis=0)
 
     def halves(self, rng: np.random.Generator) -> list[Float[np.ndarray, "neurons conditions"]]:
         """Return the activity in two halves of the trials, split at random in each condition."""
@@ -73,17 +78,9 @@ class Recording:
         activity = []
         for half in (0, 1):
             trials = np.concatenate([trials[half::2] for trials in shuffled])
-            _, means, _ = _moments(self.trials[:, trials], self.condition[trials])
+            _, means, _ = _moments(self.trials[:, trials], self.condition[trials], number)
             activity.append(means - np.sqrt(2) * self.silence)  # errors of half of the trials
         return activity
-
-    @property
-    def fewest_trials(self) -> int:
-        """Number of recorded trials in the condition with the fewest, the median over neurons."""
-        return int(self._recorded().min())
-
-    def _recorded(self) -> Float[np.ndarray, " conditions"]:
-        return np.median(_moments(self.trials, self.condition)[0], axis=0)
 
 
 def activity_by_condition(
@@ -135,12 +132,12 @@ def activity_by_condition(
     before = _of_each_neuron("baseline", baseline, names, trials.shape)
     level = _of_each_neuron("threshold", threshold, names, (len(trials), 1))
     checks.finite("threshold", level)
-    paired = np.ndim(baseline) == 2
-    above = trials - (before if paired else before[:, :1]) - level
-    counts, means, variances = _moments(above, condition)
+    above = trials - before - level
+    counts, means, variances = _moments(above, condition, len(conditions))
     silence = np.zeros_like(means)
     if baseline is not None and threshold is None:
-        silence = STANDARD_ERRORS * _errors(counts, means, variances, before, paired)
+        paired = before if np.ndim(baseline) == 2 else None
+        silence = STANDARD_ERRORS * _errors(counts, means, variances, paired)
     complete = np.isnan(means).mean(axis=1) < MISSING
     up, down = ((sign * means > silence).sum(axis=1) for sign in (1, -1))
     falls = down > up if suppressed == "both" else np.full(len(means), bool(suppressed))
@@ -170,12 +167,12 @@ def activity_by_condition(
     return Recording(activity[used], *parts, conditions, *named)
 
 
-def _errors(counts, means, variances, before, paired) -> Float[np.ndarray, "neurons conditions"]:
+def _errors(counts, means, variances, paired) -> Float[np.ndarray, "neurons conditions"]:
     """Return the standard errors of means; zero, and a warning, where they are unknown."""
-    if paired:
+    if paired is not None:
         with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # all are NaN
             typical = np.nanmedian(variances, axis=1, keepdims=True)
-            single = 2 * np.nanvar(before, axis=1, ddof=1, keepdims=True)
+            single = 2 * np.nanvar(paired, axis=1, ddof=1, keepdims=True)
         variances = np.where(np.isnan(typical), single, typical)
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.sqrt(variances / counts)
@@ -188,15 +185,16 @@ def _errors(counts, means, variances, before, paired) -> Float[np.ndarray, "neur
     return np.where(np.isnan(errors), 0.0, errors)
 
 
-def _moments(trials: Float[np.ndarray, "neurons trials"], condition: Int[np.ndarray, " trials"]):
+def _moments(
+    trials: Float[np.ndarray, "neurons trials"], condition: Int[np.ndarray, " trials"], number: int
+):
     """Return number, mean and variance of recorded trials, each (neurons, conditions)."""
-    groups = [trials[:, condition == index] for index in range(condition.max() + 1)]
+    groups = [trials[:, condition == index] for index in range(number)]
     counts = np.stack([(~np.isnan(group)).sum(axis=1) for group in groups], axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):  # NaN for too few trials
-        means = np.stack([np.nansum(group, axis=1) for group in groups], axis=1) / counts
-        centred = [group - mean[:, None] for group, mean in zip(groups, means.T, strict=True)]
-        squares = np.stack([np.nansum(group**2, axis=1) for group in centred], axis=1)
-        return counts, means, squares / (counts - 1)
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # NaN for too few
+        means = np.stack([np.nanmean(group, axis=1) for group in groups], axis=1)
+        variances = np.stack([np.nanvar(group, axis=1, ddof=1) for group in groups], axis=1)
+    return counts, means, variances
 
 
 def _table(trials: Any, labels: Any) -> tuple[Float[np.ndarray, "neurons trials"], Any, Any]:
@@ -216,12 +214,7 @@ def _table(trials: Any, labels: Any) -> tuple[Float[np.ndarray, "neurons trials"
             checks.require(not both, "labels", "columns of the trials by their names", both)
             labels = _aligned("labels", labels, trials)
         names, trials = list(trials.columns), trials.T
-    try:
-        array = _real(trials)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"trials: expected finite numbers or NaN, (neurons, trials), got {trials!r:.80}"
-        ) from error
+    array = _real("trials", trials, "finite numbers or NaN, (neurons, trials)")
     fits = array.ndim == 2 and array.size
     checks.require(fits, "trials", "shape (neurons, trials)", array.shape)
     return array, names, labels
@@ -236,14 +229,17 @@ def _aligned(name: str, table: Any, trials: Any) -> Any:
     return table.loc[trials.index]
 
 
-def _real(value: Any) -> np.ndarray:
-    if hasattr(value, "iloc"):  # a pandas table, whose NA is no float
-        value = value.to_numpy(dtype=float, na_value=np.nan)
-    if np.iscomplexobj(value):
-        raise TypeError("complex numbers")
-    array = np.ma.filled(np.ma.asarray(value).astype(float), np.nan)
-    if np.isinf(array).any():
-        raise ValueError("infinity")
+def _real(name: str, value: Any, expected: str) -> np.ndarray:
+    """Return a float array, NaN where masked or NA."""
+    try:
+        if hasattr(value, "iloc"):  # a pandas table, whose NA is no float
+            value = value.to_numpy(dtype=float, na_value=np.nan)
+        if np.iscomplexobj(value):
+            raise TypeError("complex numbers")
+        array = np.ma.filled(np.ma.asarray(value).astype(float), np.nan)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: expected {expected}, got {value!r:.80}") from error
+    checks.require(not np.isinf(array).any(), name, expected, value)
     return array
 
 
@@ -251,18 +247,15 @@ def _of_each_neuron(
     name: str, value: Any, names: list | None, shape: tuple[int, int]
 ) -> Float[np.ndarray, "neurons rows"]:
     """Return numbers per neuron, or per neuron and trial, as an array of the given shape."""
-    neurons = shape[0]
-    try:
-        if hasattr(value, "iloc"):  # a pandas table, read by name where there are names
-            value = value.T if names is None else value.T.loc[names]
-        array = _real(0.0 if value is None else value)
-        if array.shape not in ((), (neurons,), (neurons, 1), shape):
-            raise ValueError("another shape")
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name}: expected a number, one for each of the {neurons} neurons, or shape "
-            f"{shape}, all finite or NaN, got {value!r:.80}"
-        ) from error
+    expected = f"a number, one for each of the {shape[0]} neurons, or shape {shape}, no infinity"
+    if hasattr(value, "iloc"):  # a pandas table, read by name where there are names
+        value = value.T
+        if names is not None:
+            checks.require(set(names) <= set(value.index), name, expected, value)
+            value = value.loc[names]
+    array = _real(name, 0.0 if value is None else value, expected)
+    # A column would pass for one of several trials.
+    checks.require(array.shape in ((), shape[:1], shape), name, expected, array.shape)
     return np.broadcast_to(array[:, None] if array.ndim == 1 else array, shape)
 
 

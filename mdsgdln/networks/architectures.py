@@ -34,10 +34,10 @@ def pathways(
     gates = checks.finite_array("gates", gates, 2, "(K, P)")
     num_pathways, num_inputs = len(gates), len(task.inputs)
     checks.of_shape("gates", gates, (num_pathways, task.num_samples))
-    hidden: list = list(num_hidden) if checks.is_list(num_hidden) else [num_hidden] * num_pathways
-    fits = len(hidden) == num_pathways
-    checks.require(fits, "num_hidden", f"one number or {num_pathways}", num_hidden)
-    hidden = [checks.positive_integer("num_hidden", number) for number in hidden]
+    hidden = [
+        checks.positive_integer("num_hidden", number)
+        for number in checks.one_per_place("num_hidden", num_hidden, num_pathways)
+    ]
     masks = np.ones((num_pathways, num_inputs)) if input_masks is None else input_masks
     masks = np.asarray(checks.finite_array("input_masks", masks, 2, "(K, N_in)"))
     checks.of_shape("input_masks", masks, (num_pathways, num_inputs))

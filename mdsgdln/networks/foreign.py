@@ -69,12 +69,12 @@ def from_weights(
             bias = checks.finite_array(name, bias, 1, "(neurons,)")
             checks.of_shape(name, bias, (len(layers[index]),))
             layers[index] = layers[index], bias
-    if isinstance(activation, str) and activation in NAMED:
-        network: Layered = NAMED[activation](sizes, biased)
+    if callable(activation):
+        network = Layered(sizes, activation, biased)
     else:
         expected = f"one of {[*NAMED]} or a function"
-        checks.require(callable(activation), "activation", expected, activation)
-        network = Layered(sizes, activation, biased)  # type: ignore[arg-type]  # checked above
+        checks.require(activation in [*NAMED], "activation", expected, activation)
+        network = NAMED[activation](sizes, biased)
     if check is not None:
         _compare(network, layers, check)
     return network, layers

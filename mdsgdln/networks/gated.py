@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
@@ -40,10 +39,9 @@ class GatedNetwork(Network, static=False):
     node_gates: dict[Any, Array]
     edge_gates: dict[Any, Array]
 
-    def __init_subclass__(cls, static: bool | None = None, **kwargs: Any):
+    def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(static=False, **kwargs)
-        if static is None:  # else a subclass registers itself
-            _register(cls)
+        _register(cls)
 
     def __init__(
         self,
@@ -206,28 +204,20 @@ def _indexer(rows: tuple[int, ...]) -> slice | np.ndarray:
     return slice(rows[0], rows[-1] + 1) if contiguous else np.array(rows)
 
 
-def _flatten(network: GatedNetwork):
-    """Return gates as leaves in the order in which they were given; JAX would sort their nodes."""
-    static = {name: value for name, value in vars(network).items() if not name.endswith("_gates")}
-    nodes, edges = network.node_gates, network.edge_gates
-    leaves = tuple(nodes.values()), tuple(edges.values())
-    return leaves, (tuple(static.items()), tuple(nodes), tuple(edges))
-
-
-def _unflatten(kind: type[GatedNetwork], static, leaves) -> GatedNetwork:
-    """Check nothing: inside a transformation the gates are tracers."""
-    network = object.__new__(kind)
-    attributes, *places = static
-    node_gates, edge_gates = (
-        dict(zip(*each, strict=True)) for each in zip(places, leaves, strict=True)
-    )
-    vars(network).update(attributes, node_gates=node_gates, edge_gates=edge_gates)
-    return network
-
-
 def _register(kind: type[GatedNetwork]) -> None:
     """Make a class a pytree whose leaves are the gates; its other attributes are static."""
-    jax.tree_util.register_pytree_node(kind, _flatten, partial(_unflatten, kind))
+
+    def flatten(network):
+        static = [(name, each) for name, each in vars(network).items() if "_gates" not in name]
+        return (network.node_gates, network.edge_gates), tuple(static)
+
+    def unflatten(static, gates):  # checks nothing: inside a transformation gates are tracers
+        network = object.__new__(kind)
+        node_gates, edge_gates = gates
+        vars(network).update(static, node_gates=node_gates, edge_gates=edge_gates)
+        return network
+
+    jax.tree_util.register_pytree_node(kind, flatten, unflatten)
 
 
 _register(GatedNetwork)

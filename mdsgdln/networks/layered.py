@@ -45,23 +45,28 @@ class Layered(Network):
         checks.require(len(sizes) > 1, "sizes", "(N_in, H, ..., N_out)", sizes)
         for width in sizes[1:-1]:
             _check_activation(self.activation, width)
-        object.__setattr__(self, "sizes", sizes)
-        object.__setattr__(self, "biases", checks.booleans("biases", self.biases, len(sizes) - 1))
+        biases = checks.one_per_place("biases", self.biases, len(sizes) - 1)
+        for bias in biases:
+            checks.instance("biases", bias, bool | np.bool_)
+        vars(self).update(sizes=sizes, biases=tuple(map(bool, biases)))
 
     def __repr__(self) -> str:
         biases = f", biases={self.biases}" if any(self.biases) else ""
         return f"{type(self).__name__}({self.sizes}{biases})"
 
-    def __reduce__(self):
-        """Pickle a function of JAX by its name, so that it stays the same object, others whole."""
-        from joblib import wrap_non_picklable_objects
-
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle a function of JAX by its name, as JAX does not pickle it itself."""
         name = getattr(self.activation, "__name__", "")
-        modules = [each for each in (jnp, jax.nn) if getattr(each, name, None) is self.activation]
-        where = modules[0].__name__ if modules else None
-        whole = wrap_non_picklable_objects(self.activation, keep_wrapper=False)
-        known = vars(self) | {"activation": name if where else whole}
-        return _unpickled, (type(self), known, where)
+        for module in (jnp, jax.nn):
+            if getattr(module, name, None) is self.activation:
+                return vars(self) | {"activation": (module.__name__, name)}
+        return vars(self)
+
+    def __setstate__(self, state: dict[str, Any]):
+        vars(self).update(state)
+        if isinstance(self.activation, tuple):
+            module, name = self.activation
+            vars(self)["activation"] = getattr(import_module(module), name)
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
@@ -73,9 +78,7 @@ class Layered(Network):
 
         One number is that of both: PyTorch, Equinox and scikit-learn draw them within one bound.
         """
-        layers: list[Any] = list(scale) if checks.is_list(scale) else [scale] * len(self.shapes)
-        fit = len(layers) == len(self.shapes)
-        checks.require(fit, "scale", f"a number or {len(self.shapes)}", len(layers))
+        layers = checks.one_per_place("scale", scale, len(self.shapes))
         pairs = [checks.scales(layer, ("W", "b")) for layer in layers]
         return [(weight, bias) for weight, bias in pairs]
 
@@ -96,11 +99,13 @@ class Layered(Network):
             layers[layer] = layers[layer], bias
         return layers[: len(self.shapes)]
 
-    def check(self, weights: Sequence[Any], task: Task) -> None:
-        """Raise ``ValueError`` unless weights and task have the shapes of the layers."""
+    def check(self, weights: Sequence[Any] | None, task: Task) -> None:
+        """Raise ``ValueError`` unless weights (if not None) and task fit the layers."""
         checks.instance("task", task, Task)
         checks.of_shape("inputs", task.inputs, (self.sizes[0], task.num_samples))
         checks.of_shape("targets", task.targets, (self.sizes[-1], task.num_samples))
+        if weights is None:
+            return
         fit = isinstance(weights, Sequence) and len(weights) == len(self.shapes)
         checks.require(fit, "weights", f"{len(self.shapes)} layers", weights)
         for index, (layer, shape, biased) in enumerate(
@@ -171,14 +176,6 @@ def _check_activation(activation: Any, width: int) -> None:
         ) from error
     number = "a function that returns one number for each, such as jax.numpy.tanh"
     checks.require(shape == (width, 2), "activation", number, activation)
-
-
-def _unpickled(kind: type, known: dict, module: str | None) -> Layered:
-    if module is not None:
-        known = known | {"activation": getattr(import_module(module), known["activation"])}
-    network: Layered = object.__new__(kind)
-    vars(network).update(known)
-    return network
 
 
 class LinearNetwork(Layered):

@@ -17,7 +17,7 @@ from mdsgdln.losses import Loss, deviation, squared_error
 from mdsgdln.networks import GatedNetwork, Layered
 from mdsgdln.prediction.stand_ins import LAST, choose_stand_in
 from mdsgdln.tasks import Task
-from mdsgdln.training import DivergenceError, Optimiser, Run, train
+from mdsgdln.training import DivergenceError, Optimiser, Run, check_optimiser, train
 
 RATE = 0.1  # at which a rule is tested where JAX traces the learning rate
 LARGE = 0.1  # estimated error from which there is a warning
@@ -71,14 +71,7 @@ def predict(
     rule = _instance(optimiser, learning_rate)
     checks.positive_integer("num_steps", num_steps)
     choice = choose_stand_in(
-        network,
-        scale,
-        task if held_out is None else _joined(task, held_out),
-        num_neurons=num_neurons,
-        key=key,
-        optimiser=rule,
-        loss=loss,
-        num_steps=num_steps,
+        network, scale, task, num_neurons, key, rule, loss, num_steps, held_out
     )
 
     def run(second: bool) -> Run:
@@ -127,35 +120,22 @@ def predict(
     predicted = predicted._replace(error=error, seed_difference=seeds, held_out_error=far)
     if not checks.is_traced(error) and not error <= LARGE:
         warnings.warn(
-            f"predict: the curve may be {error:.0%} off, as {num_neurons} neurons and half as many "
-            f"differ by so much; two seeds of the network may differ by {seeds:.0%}",
+            f"predict: the curve may be {error:.0%} off, as it estimates; "
+            f"two seeds of the network may differ by {seeds:.0%}",
             stacklevel=2,
         )
     return predicted
-
-
-def _joined(task: Task, held_out: Any) -> Task:
-    """Return the samples of both tasks, so that they are written in one basis."""
-    checks.instance("held_out", held_out, Task)
-    for name in ("inputs", "targets"):
-        one, other = len(getattr(task, name)), len(getattr(held_out, name))
-        checks.require(one == other, "held_out", f"{one} rows of {name}, as the task has", other)
-    inputs = jnp.concatenate([task.inputs, held_out.inputs], axis=1)
-    targets = jnp.concatenate([task.targets, held_out.targets], axis=1)
-    return Task.from_samples(inputs.T, targets.T)
 
 
 def _instance(
     optimiser: Optimiser | None, learning_rate: Any
 ) -> optax.GradientTransformation | None:
     """Return the optimiser with its learning rate; None for gradient descent."""
-    if optimiser is None or isinstance(optimiser, optax.GradientTransformation):
-        return optimiser
+    check_optimiser(optax.sgd if optimiser is None else optimiser, learning_rate)
     if isinstance(optimiser, optax.MultiSteps):
         return optimiser.gradient_transformation()
-    checks.function("optimiser", optimiser)
-    if learning_rate is not None and not callable(learning_rate):  # which train refuses
-        checks.positive("learning_rate", learning_rate)
+    if optimiser is None or learning_rate is None:
+        return optimiser
     known = isinstance(learning_rate, float | int | np.number)
     return _build(optimiser, float(learning_rate) if known else RATE)
 

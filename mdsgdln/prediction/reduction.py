@@ -32,7 +32,7 @@ ROUNDINGS = 1000  # that one direction may gather
 
 
 def reduce_exactly(
-    network: GatedNetwork, weights: Mapping, task: Task, reduce_outputs: bool = True
+    network: GatedNetwork, weights: Mapping, task: Task, reduce_outputs: bool
 ) -> tuple[GatedNetwork, dict[Any, Any], Task]:
     """Return a smaller network, weights and task with the same losses at every step.
 
@@ -67,11 +67,16 @@ def reduce_exactly(
 
 
 def expected_weights(
-    network: GatedNetwork, scales: Sequence[Scalar], task: Task, reduce_outputs: bool = True
+    network: GatedNetwork,
+    scales: Sequence[Scalar],
+    task: Task,
+    learned: Task,
+    reduce_outputs: bool,
 ) -> tuple[GatedNetwork, dict]:
     """Return a small two-layer network and weights, with the mean W₁ᵀW₁ and W₂W₂ᵀ of random ones.
 
-    Its pathways have a neuron per direction of their inputs and of the targets.
+    Its pathways have a neuron per direction of their inputs and of the targets. The wide ones need
+    a neuron per mode of what is learned, as the task may have other samples as well.
     """
     check_two_layer(network)
     graph, by_edge = network.graph, dict(zip(network.graph.edges, scales, strict=True))
@@ -80,7 +85,7 @@ def expected_weights(
     for path in graph.paths:
         into, out = graph.path_edges(path)
         data, num_hidden = effective_dataset(network, task, path), graph.neurons[path[1]]
-        num_modes = len(modes(data).singular_values)
+        num_modes = len(modes(effective_dataset(network, learned, path)).singular_values)
         expected = (
             f"a neuron per mode, {num_modes}, in {path[1]!r}, or the initial weights in place of "
             "σ, as learning depends on the seed"

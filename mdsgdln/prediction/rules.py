@@ -79,7 +79,8 @@ def _layers_commute(
 ) -> bool:
     """Return whether updates commute, of small layers for long and of large ones a few times."""
     for size, updates in ((FEW, num_updates), (LARGE, FEW_UPDATES)):
-        layers = [_layer(size, size, bias) for bias in biases]
+        weight, bias = np.zeros((size, size)), np.zeros(size)
+        layers = [(weight, bias) if biased else weight for biased in biases]
         if not _commutes(optimiser, layers, partial(lift, size), updates):
             return False
     return True
@@ -126,11 +127,6 @@ def _bases(number: int, size: int) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     larger = [size + 1 + size * (index % 2) for index in range(number)]
     return [np.linalg.qr(rng.standard_normal((each, size)))[0] for each in larger]
-
-
-def _layer(neurons: int, inputs: int, bias: bool) -> PyTree:
-    weight = np.zeros((neurons, inputs))
-    return (weight, np.zeros(neurons)) if bias else weight
 
 
 def _commutes(

@@ -12,7 +12,7 @@ from jaxtyping import Array, PyTree
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.losses import Loss, check_targets, cross_entropy, logistic, squared_error
-from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network, ReLUNetwork
+from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network
 from mdsgdln.prediction.neurons import (
     SIGNS,
     is_homogeneous,
@@ -33,7 +33,6 @@ from mdsgdln.tasks import Task
 StandIn: TypeAlias = tuple[Network, PyTree, Task]
 NUM_STEPS = 1000  # for which a rule is tested, unless it is known how many there are
 LAST = 2**32 - 1  # folded into a key; of batches, number e is that of epoch e
-KNOWN = GatedNetwork, Layered, LinearNetwork, ReLUNetwork
 
 
 class Choice(NamedTuple):
@@ -92,16 +91,7 @@ def stand_in(
             or a subclass with outputs of its own, a pathway with fewer neurons than modes, no key,
             or a loss that reads more than outputs and targets.
     """
-    choice = choose_stand_in(
-        network,
-        scale,
-        task,
-        num_neurons=num_neurons,
-        key=key,
-        optimiser=optimiser,
-        loss=loss,
-        num_steps=num_steps,
-    )
+    choice = choose_stand_in(network, scale, task, num_neurons, key, optimiser, loss, num_steps)
     return choice.make(False)
 
 
@@ -109,18 +99,24 @@ def choose_stand_in(
     network: Any,
     scale: Any,
     task: Task,
-    *,
     num_neurons: int,
     key: Array | None,
     optimiser: optax.GradientTransformation | None,
     loss: Loss,
     num_steps: int,
+    held_out: Task | None = None,
 ) -> Choice:
-    """Check the arguments of ``stand_in``, and return how the network is represented."""
+    """Check the arguments of ``stand_in``, and return how the network is represented.
+
+    The samples of ``held_out`` follow those of the task in the data of the stand-in.
+    """
     checks.instance("network", network, GatedNetwork | Layered)
     _check_class(network)
     checks.function("loss", loss)
     check_targets(loss, task)
+    learned = task
+    if held_out is not None:
+        task = _joined(task, held_out)
     checks.positive_integer("num_neurons", num_neurons)
     checks.positive_integer("num_steps", num_steps)
     if optimiser is not None:
@@ -128,8 +124,7 @@ def choose_stand_in(
     if key is not None:
         checks.random_key("key", key)
     given = _holds_weights(scale)
-    if given:
-        network.check(scale, task)
+    network.check(scale if given else None, task)
     layered = isinstance(network, Layered)
     # Descent is linear in the gradient: no need to run it.
     if layered:
@@ -148,11 +143,9 @@ def choose_stand_in(
             "momentum or decay; for others train the network itself"
         )
         checks.require(rotating, "optimiser", expected, optimiser)
-        return _reduction(network, scale, task, key, given, loss is squared_error)
+        return _reduction(network, scale, task, learned, key, given, loss is squared_error)
     num_hidden = len(network.sizes) - 2
     checks.require(num_hidden, "network", "a hidden layer", network)
-    checks.of_shape("inputs", task.inputs, (network.sizes[0], task.num_samples))
-    checks.of_shape("targets", task.targets, (network.sizes[-1], task.num_samples))
     scales = network.scales(scale)
     for sigma, _ in scales:
         checks.positive("scale", sigma)
@@ -170,12 +163,18 @@ def choose_stand_in(
         "clipping by the global norm does; a chain of both does neither"
     )
     checks.require(possible, "optimiser", expected, optimiser)
-    how = {"rotates": rotating, "reduce_outputs": loss is squared_error}
-    return _one_layer(network, scales, task, num_neurons, key, **how)
+    reduce_outputs = loss is squared_error
+    return _one_layer(network, scales, task, num_neurons, key, rotating, reduce_outputs)
 
 
 def _reduction(
-    network: Any, scale: Any, task: Task, key: Array | None, given: bool, reduce_outputs: bool
+    network: Any,
+    scale: Any,
+    task: Task,
+    learned: Task,
+    key: Array | None,
+    given: bool,
+    reduce_outputs: bool,
 ) -> Choice:
     """Return exact reductions: of given weights; or of their mean, and of a draw."""
     gated: Any = network.as_gated() if isinstance(network, LinearNetwork) else network
@@ -187,10 +186,9 @@ def _reduction(
     expected = 0.0
     if not given:
         check_two_layer(gated)
-        gated.check(None, task)
         scales = checks.scales(scale, edges, or_zero=False)
         if not checks.is_traced(gated, scales, task):
-            expected = draw_error(gaussian_pathways(gated, task, scales))
+            expected = draw_error(gaussian_pathways(gated, learned, scales))
 
     def make(second: bool) -> StandIn:
         if given:
@@ -198,7 +196,7 @@ def _reduction(
         elif second:
             wide, weights = gated, by_edge(gated.init(_keys(key)[1], scales))
         else:
-            wide, weights = expected_weights(gated, scales, task, reduce_outputs)
+            wide, weights = expected_weights(gated, scales, task, learned, reduce_outputs)
         small, fewer, data = reduce_exactly(wide, weights, task, reduce_outputs)
         if gated is network:
             return small, fewer, data
@@ -208,13 +206,23 @@ def _reduction(
     return Choice(make, 0.0 if given else 2**0.5, expected)  # a draw and the mean; two draws
 
 
+def _joined(task: Task, held_out: Any) -> Task:
+    """Return the samples of both tasks, so that they are written in one basis."""
+    checks.instance("held_out", held_out, Task)
+    for name in ("inputs", "targets"):
+        one, other = len(getattr(task, name)), len(getattr(held_out, name))
+        checks.require(one == other, "held_out", f"{one} rows of {name}, as the task has", other)
+    inputs = jnp.concatenate([task.inputs, held_out.inputs], axis=1)
+    targets = jnp.concatenate([task.targets, held_out.targets], axis=1)
+    return Task.from_samples(inputs.T, targets.T)
+
+
 def _one_layer(
     network: Layered,
     scales: Any,
     task: Task,
     num_neurons: int,
     key: Any,
-    *,
     rotates: bool,
     reduce_outputs: bool,
 ) -> Choice:
@@ -270,13 +278,13 @@ def _keys(key: Array | None) -> Array:
 def _check_class(network: Any) -> None:
     """Refuse subclasses that redefine a method, and so perhaps the outputs."""
     base = GatedNetwork if isinstance(network, GatedNetwork) else Layered
-    own = [kind for kind in type(network).__mro__ if kind not in KNOWN and issubclass(kind, base)]
-    redefined = sorted(
+    redefined = [
         name
-        for kind in own
-        for name in vars(kind)
-        if not name.startswith("__") and callable(getattr(base, name, None))
-    )
+        for name in dir(base)
+        if not name.startswith("__")
+        and callable(getattr(base, name))
+        and getattr(type(network), name) is not getattr(base, name)
+    ]
     expected = f"a network with the methods of {base.__name__}; train one with its own"
     checks.require(not redefined, "network", expected, f"its own {', '.join(redefined)}")
 

@@ -1,12 +1,14 @@
 """Tasks: inputs and targets, one sample per column."""
 
-from mdsgdln.tasks.domains import hierarchy, routing, trained_routes
 from mdsgdln.tasks.structures import (
     STRUCTURES,
     contextual,
     digits,
+    hierarchy,
+    routing,
     semantic,
     structure,
+    trained_routes,
     xor,
 )
 from mdsgdln.tasks.task import Task, with_ones

@@ -30,11 +30,6 @@ class Condition(NamedTuple):
         """Whether the value satisfies the assumption."""
         return self.value <= self.limit if self.side == "≤" else self.value >= self.limit
 
-    @property
-    def bound(self) -> str:
-        """Side and limit as text."""
-        return f"{self.side} {self.limit:g}"
-
 
 class Applicability(NamedTuple):
     """The assumptions of the theory, printed as a table with one row for each."""
@@ -51,7 +46,7 @@ class Applicability(NamedTuple):
         lines = []
         for row in self.rows:
             here = f"{round(row.value, 3):g}"
-            lines.append(f"{row.name:<{width}} {here:>8}  {row.bound}")
+            lines.append(f"{row.name:<{width}} {here:>8}  {row.side} {row.limit:g}")
             if not row.holds:
                 lines.append(f"  beyond: {row.beyond}")
         return "\n".join(lines)
@@ -74,13 +69,10 @@ def applicability(
     gated.check(None, task)
     check_two_layer(gated)
     scales = checks.scales(scale, gated.graph.edges, or_zero=False)
-    pathways = gaussian_pathways(gated, task, scales)
-    return Applicability(
-        (*_rows_of_prediction(pathways, task), *_rows_of_closed_forms(pathways, task))
-    )
+    return Applicability(tuple(_rows(gaussian_pathways(gated, task, scales), task)))
 
 
-def _rows_of_prediction(pathways: list[GaussianPathway], task: Task) -> Iterator[Condition]:
+def _rows(pathways: list[GaussianPathway], task: Task) -> Iterator[Condition]:
     added = sum(path.power for path in pathways)
     yield Condition(
         "outputs at time 0, their share of the loss",
@@ -97,9 +89,6 @@ def _rows_of_prediction(pathways: list[GaussianPathway], task: Task) -> Iterator
         "the time at which a mode is learned depends on the seed: use the initial weights in place "
         "of σ, or more neurons",
     )
-
-
-def _rows_of_closed_forms(pathways: list[GaussianPathway], task: Task) -> Iterator[Condition]:
     yield Condition(
         "neurons to spare, beyond one a mode",
         min(path.num_hidden - len(path.modes.singular_values) for path in pathways),

@@ -23,7 +23,6 @@ from mdsgdln.theory.trajectories import Race, integrate_race, strengths_by_place
 def pathway_modes(network: GatedNetwork, task: Task) -> dict[Path, Modes]:
     """Return the modes of each path's effective dataset."""
     checks.instance("network", network, GatedNetwork)
-    network.check(None, task)
     return {path: modes(effective_dataset(network, task, path)) for path in network.graph.paths}
 
 

@@ -45,7 +45,7 @@ def decoupled_weights(
     checks.random_key("key", key)
     bases, num_modes = _shared_modes(network, task)
     for node, neurons in network.graph.sizes:
-        if node in bases:
+        if node in network.graph.node_rows:
             continue
         enough = neurons >= num_modes
         checks.require(enough, "network", f"at least {num_modes} neurons in {node!r}", neurons)
@@ -100,40 +100,25 @@ def shared_race(
 
 
 def _shared_modes(network: GatedNetwork, task: Task) -> tuple[dict[Node, Any], int]:
-    """Return V of every input node and U of every output node, and the number of modes."""
+    """Return V of input nodes, U of output nodes and **1** of hidden ones; the number of modes."""
     checks.instance("network", network, GatedNetwork)
-    network.check(None, task)
-    bases: dict[Node, Any] = {}
-    for path in network.graph.paths:
+    graph = network.graph
+    known: dict[Node, Any] = {}
+    for path in graph.paths:
         found = modes(effective_dataset(network, task, path))
         if len(found.singular_values):
-            bases.setdefault(path[0], found.right)
-            bases.setdefault(path[-1], found.left)
-    numbers = {basis.shape[1] for basis in bases.values()}
+            known.setdefault(path[0], found.right)
+            known.setdefault(path[-1], found.left)
+    numbers = {basis.shape[1] for basis in known.values()}
     equal = len(numbers) == 1
     checks.require(equal, "task", "the same number of modes on all paths", sorted(numbers))
-    return bases, numbers.pop()
-
-
-def _decoupled(
-    network: GatedNetwork, task: Task, starts: Scalar | Mapping[Edge, Numbers]
-) -> tuple[GatedNetwork, dict[Edge, Array], Task]:
-    """Return the network of a neuron per mode, its diagonal weights and its task."""
-    bases, num_modes = _shared_modes(network, task)
-    graph, rows = network.graph, network.graph.node_rows
-    sizes = {node: size if node in rows else num_modes for node, size in graph.sizes}
-    bases = {node: bases.get(node, np.eye(size, num_modes)) for node, size in sizes.items()}
+    num_modes = numbers.pop()
+    sizes = {node: size if node in graph.node_rows else num_modes for node, size in graph.sizes}
+    bases = {node: known.get(node, np.eye(size, num_modes)) for node, size in sizes.items()}
     gates = network.node_gates, network.edge_gates
     narrow = GatedNetwork(sizes, graph.edges, *gates, dict(graph.rows))
     _check_decoupled(narrow, task, bases, num_modes)
-    inputs, targets = (
-        np.concatenate([bases[node].T @ np.asarray(data)[np.array(rows[node])] for node in nodes])
-        for data, nodes in ((task.inputs, graph.input_nodes), (task.targets, graph.output_nodes))
-    )
-    strengths = strengths_by_place(starts, dict.fromkeys(graph.edges, num_modes))
-    weights = {edge: jnp.diag(strengths[edge]) for edge in graph.edges}
-    small = GatedNetwork(dict.fromkeys(sizes, num_modes), graph.edges, *gates)
-    return small, weights, Task.from_samples(inputs.T, targets.T)
+    return bases, num_modes
 
 
 def _check_decoupled(
@@ -157,6 +142,22 @@ def _check_decoupled(
         decouple = whole - np.sum(diagonal**2) <= TOLERANCE * whole
         expected = f"modes that decouple at {(source, target)!r}"
         checks.require(decouple, "task", expected, task)
+
+
+def _decoupled(
+    network: GatedNetwork, task: Task, starts: Scalar | Mapping[Edge, Numbers]
+) -> tuple[GatedNetwork, dict[Edge, Array], Task]:
+    """Return the network of a neuron per mode, its diagonal weights and its task."""
+    bases, num_modes = _shared_modes(network, task)
+    graph, rows = network.graph, network.graph.node_rows
+    inputs, targets = (
+        np.concatenate([bases[node].T @ np.asarray(data)[np.array(rows[node])] for node in nodes])
+        for data, nodes in ((task.inputs, graph.input_nodes), (task.targets, graph.output_nodes))
+    )
+    strengths = strengths_by_place(starts, dict.fromkeys(graph.edges, num_modes))
+    weights = {edge: jnp.diag(strengths[edge]) for edge in graph.edges}
+    sizes, gates = dict.fromkeys(graph.neurons, num_modes), (network.node_gates, network.edge_gates)
+    return GatedNetwork(sizes, graph.edges, *gates), weights, Task.from_samples(inputs.T, targets.T)
 
 
 def _diagonals(weights: Mapping[Edge, Array]) -> dict[Edge, Float[Array, " modes"]]:

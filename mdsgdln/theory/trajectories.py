@@ -166,8 +166,8 @@ def integrate(
 def mode_losses(task: Task, modes: Modes, strengths: Numbers) -> Float[Array, " T"]:
     """Return the loss of a linear map Σ_α a_α u_α v_αᵀ, 𝓛 = ½⟨‖y‖²⟩ − Σ_α (s_α a_α − ½ d_α a_α²).
 
-    Exact if the modes of the task diagonalise Σ^x (``modes.coupling`` is 0). ``strengths`` are
-    a_α(t), shape (modes, T).
+    It is exact for the modes of the task; only ``mode_trajectory`` needs them uncoupled.
+    ``strengths`` are a_α(t), shape (modes, T).
     """
     checks.instance("task", task, Task)
     checks.instance("modes", modes, Modes)

@@ -217,6 +217,11 @@ def test_held_out_loss_is_predicted_with_an_error_of_its_own():
     close(exact.held_out, run.held_out, rtol=1e-11)
     assert exact.held_out_error == 0.0
     assert md.predict(linear, weights, task, 0.01, 2).held_out_error is None
+    without, with_more = (
+        md.predict(linear, 1e-3, task, 0.05, 40, held_out=more)
+        for more in (None, md.Task(other.inputs, 9 * other.inputs[:3]))
+    )
+    assert with_more.error == without.error
     with refused("held_out: expected 10 rows of inputs"):
         md.predict(network, 1e-3, task, 0.1, 3, key=KEY, held_out=tasks.xor(1.0))
 

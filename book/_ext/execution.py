@@ -37,6 +37,7 @@ from mdsgdln_book.places import BOOK, RESULTS, ROOT, STRICT
 
 KEPT = ROOT / "_build/.jupyter_cache"
 MOST_KEPT = 8  # versions of a chapter
+ROOM = 50 << 20  # bytes of disk, without which nothing is begun
 HEADER = re.compile(r"---\n(?:(?!---).*\n)*kernelspec:")  # of a page that is a notebook
 TIMEOUT = 600  # seconds a cell may take
 # Where a kernel is reached without encryption, it complains.
@@ -187,12 +188,23 @@ def setup(app) -> dict:
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
+def require_room() -> None:
+    """End with one sentence where the disk is full; jupyter-cache and Sphinx end with a traceback."""
+    if (free := shutil.disk_usage(ROOT).free) < ROOM:
+        sys.exit(f"The book needs {ROOM >> 20} MB of free disk, got {free >> 20} MB. Run it again then.")
+
+
 def main(*names: str) -> int:
     """Execute what is missing of some chapters, or of all; 1 if that went wrong."""
     pages, known = [page.stem for page in BOOK.glob("*.md")], chapters()
     if unknown := set(names) - set(pages):
         sys.exit(f"CHAPTER: expected some of {sorted(pages)}; got {sorted(unknown)}")
-    wrong = execute_missing([known[name] for name in names or known if name in known])
+    require_room()
+    try:
+        wrong = execute_missing([known[name] for name in names or known if name in known])
+    except (OSError, RuntimeError):
+        require_room()
+        raise
     print(*wrong, sep="\n", end="\n" * bool(wrong), file=sys.stderr)
     return bool(wrong)
 

@@ -45,7 +45,7 @@ class Graph:
             node: checks.positive_integer(f"sizes[{node!r}]", size) for node, size in sizes.items()
         }
         try:
-            sorted(sizes)
+            sorted(sizes)  # type: ignore[type-var]  # or an error
         except TypeError as error:
             expected = "nodes that can be sorted, such as strings, as JAX sorts dictionaries"
             raise ValueError(f"sizes: expected {expected}, got {list(sizes)!r:.120}") from error

@@ -32,7 +32,7 @@ from mdsgdln.prediction import predict
 from mdsgdln.tasks import Task
 from mdsgdln.training import Run, train
 
-__version__ = "3.0.0"
+__version__ = "4.0.0"
 
 __all__ = [
     "GatedNetwork",

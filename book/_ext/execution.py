@@ -189,9 +189,9 @@ def setup(app) -> dict:
 
 
 def require_room() -> None:
-    """End with one sentence where the disk is full; jupyter-cache and Sphinx end with a traceback."""
+    """End with one sentence where the disk is full; Sphinx ends with a traceback."""
     if (free := shutil.disk_usage(ROOT).free) < ROOM:
-        sys.exit(f"The book needs {ROOM >> 20} MB of free disk, got {free >> 20} MB. Run it again then.")
+        sys.exit(f"The disk is full: the book needs {ROOM >> 20} MB more, got {free >> 20}.")
 
 
 def main(*names: str) -> int:

@@ -43,12 +43,10 @@ const Called = {
     const losses = lossesOf(task, network, settings);
     return { losses, activity: rowsOf(network.A, weights[0].length), outputs: task.K };
   },
-  gated(given, sets, weights, settings, condensed) {
+  gated(given, sets, weights, settings) {
     const task = Engine.prepare(given, settings);
-    const reduce = (held, n) => (condensed ? Engine.condensed(held, n) : held);
-    const held = weights.map((each) => reduce(pair(each), each[0].length));
-    const pathways = Engine.pathwaysOf(task, sets, settings);
-    return lossesOf(task, Engine.gatedNetwork(task, pathways, held), settings);
+    const pathways = Engine.pathwaysOf(task, sets, settings.common);
+    return lossesOf(task, Engine.gatedNetwork(task, pathways, weights.map(pair)), settings);
   },
   preferences(given, weights, turned) {
     const task = Engine.prepare(given, { rule: "adam" });
@@ -178,17 +176,15 @@ SETS = {  # of a gating: groups in which its pathways are active; and the packag
 
 @pytest.mark.parametrize(("name", "rule", "loss"), [*EVERY[::2], EVERY[5], *OTHERS[1:]])
 def test_gated_networks(call, name, rule, loss):
-    """Pathways with all their neurons, and those of fewer that stand for them."""
     (task, groups), (sets, make) = TASKS[name], SETS[name]
     task = target(task, loss)
     network = make(task)
     weights = network.init(jax.random.key(2), 0.05)
     pairs = [[weights[path[:2]], weights[path[1:]]] for path in network.graph.paths]
     run = trained(network, weights, task, rule, loss)
-    how = settings(rule, loss, common=name != "xor", hidden=75)
-    for condensed in (False, True)[: 1 + (rule != "adam")]:
-        found = call("gated", given(task, groups), sets, pairs, how, condensed)
-        assert_allclose(found, run.losses, rtol=1e-10, atol=1e-12)  # Muon ends in rounding
+    how = settings(rule, loss, common=name != "xor")
+    found = call("gated", given(task, groups), sets, pairs, how)
+    assert_allclose(found, run.losses, rtol=1e-10, atol=1e-12)  # Muon ends in rounding
 
 
 def span(vectors):

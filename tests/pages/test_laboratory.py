@@ -176,12 +176,12 @@ def test_nothing_drawn_is_not_trained(laboratory):
 
 
 def test_rule_and_loss(laboratory):
-    """Each rule has a rate of its own, and what is unusual is said beside the button."""
+    """Each rule has a rate of its own, and what is chosen is said."""
     laboratory.open("#task=trees").fold("gradient descent")
     laboratory.node.get_by_label("Muon").check()
     laboratory.node.get_by_label("logistic loss").check()
     assert laboratory.hash == "#task=trees&rate=0.01&rule=muon&loss=logistic"
-    assert laboratory.node.locator("strong", has_text="Muon, logistic loss").is_visible()
+    assert laboratory.node.locator("summary", has_text="Muon · logistic loss").is_visible()
     laboratory.page.locator("[data-task=trees]").click()
     assert laboratory.hash == "#task=trees" and laboratory.node.get_by_label("descent").is_checked()
 

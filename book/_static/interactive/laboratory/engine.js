@@ -4,7 +4,7 @@
    shows of neurons, and what is said of them. */
 function makeEngine() {
   const { numbers, dot, size, total, mean, parts, normals, basisOf, prepare } = makeRules();
-  const { reluNetwork, gatedNetwork, condensed, pathwaysOf, train } = makeNetworks();
+  const { reluNetwork, gatedNetwork, pathwaysOf, train } = makeNetworks();
 
   /* Mean input and mean target of each group beyond those of all samples; their sizes. */
   function groupMeans({ G, n, P, inputs, Y }, settled = 0) {
@@ -123,12 +123,10 @@ function makeEngine() {
 
   /* A gated network from new weights. */
   function drawGated(task, sets, settings, start) {
-    const { hidden, sigma, rule, seed } = settings;
-    const [draw, pathways] = [normals(seed + start), pathwaysOf(task, sets, settings)];
-    return gatedNetwork(task, pathways, pathways.map(({ seen }) => {
-      const drawn = [seen, task.K].map((columns) => draw(hidden * columns, sigma));
-      return rule === "adam" || hidden <= seen + task.K ? drawn : condensed(drawn, hidden);
-    }));
+    const { hidden, sigma, seed, common } = settings;
+    const [draw, pathways] = [normals(seed + start), pathwaysOf(task, sets, common)];
+    return gatedNetwork(task, pathways, pathways.map(({ seen }) =>
+      [seen, task.K].map((columns) => draw(hidden * columns, sigma))));
   }
 
   /* Everything that a run shows, part after part. */

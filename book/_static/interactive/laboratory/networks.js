@@ -4,7 +4,7 @@
    gradient, of their layers. Of a network with H neurons, weights are two lists, neuron by neuron:
    incoming ones (H, N), outgoing ones (H, K). */
 function makeNetworks() {
-  const { numbers, list, dot, judge, makeRule } = makeRules();
+  const { numbers, list, judge, makeRule } = makeRules();
 
   /* target += Σ_j by[j] · row which[j] of a matrix with K columns, four rows at a time. */
   function addRows(target, at, K, matrix, which, by, from, count) {
@@ -39,14 +39,14 @@ function makeNetworks() {
     }
   }
 
-  /* Both weight matrices of H neurons, which may stand for more, `width`. Muon stretches steps if
-     a matrix has more columns than rows in the package, where W1 is (H, N) and W2 is (R, H). */
-  const layers = (W1, W2, H, width, N, R) => [[W1, N / width], [W2, width / R]].map(([W, ratio]) =>
+  /* Both weight matrices of H neurons. Muon stretches steps if a matrix has more columns than rows
+     in the package, where W1 is (H, N) and W2 is (R, H). */
+  const layers = (W1, W2, H, N, R) => [[W1, N / H], [W2, H / R]].map(([W, ratio]) =>
     ({ W, F: list(W.length), rows: H, stretch: Math.sqrt(Math.max(1, ratio)) }));
 
   function reluNetwork({ P, N, R, K, m, which, values }, [W1, W2]) {
     const H = W1.length / N;
-    const both = layers(W1, W2, H, H, N, R);
+    const both = layers(W1, W2, H, N, R);
     const [first, second] = both;
     const A = list(H * P); // activity, neuron by neuron
     const [neurons, strengths, active] = [new Int32Array(P * H), list(P * H), new Int32Array(P)];
@@ -80,12 +80,12 @@ function makeNetworks() {
     return { A, layers: both, outputs, forces };
   }
 
-  /* Linear pathways {seen, on, width}: each reads the first inputs, and is on in some samples. D is
+  /* Linear pathways {seen, on}: each reads the first inputs, and is on in some samples. D is
      a pathway's map W2ᵀ W1, then what the map would have to gain. */
   function gatedNetwork({ R, K, m, which, values }, pathways, weights) {
-    const paths = pathways.map(({ seen, on, width }, number) => {
+    const paths = pathways.map(({ seen, on }, number) => {
       const H = weights[number][0].length / seen;
-      return { H, seen, both: layers(...weights[number], H, width || H, seen, R),
+      return { H, seen, both: layers(...weights[number], H, seen, R),
         D: list(seen * K), neurons: Int32Array.from(numbers(H)), column: list(H),
         inputs: Int32Array.from(numbers(seen + 3), (i) => i % seen), // three are not used
         answers: list(seen + 3), pushes: list(seen + 3),
@@ -122,25 +122,9 @@ function makeNetworks() {
     return { layers: paths.flatMap(({ both }) => both), outputs, forces };
   }
 
-  /* A linear pathway learns as fewer neurons do whose weights have the same Gram matrix, its
-     Cholesky factor, unless a rule moves each weight by itself. */
-  function condensed([W1, W2], H) {
-    const [N, K] = [W1.length / H, W2.length / H];
-    const weights = numbers(N + K).map((i) => numbers(H).map((h) =>
-      (i < N ? W1[h * N + i] : W2[h * K + i - N])));
-    const L = weights.map(() => list(N + K));
-    for (let i = 0; i < N + K; i++) for (let j = i; j < N + K; j++) {
-      let left = dot(weights[i], weights[j]);
-      for (let k = 0; k < i; k++) left -= L[k][i] * L[k][j];
-      L[i][j] = j === i ? Math.sqrt(left) : left / L[i][i];
-    }
-    return [[0, N], [N, N + K]].map((ends) =>
-      Float64Array.from(L.flatMap((row) => [...row.slice(...ends)])));
-  }
-
   /* Pathways of a gating, from sets of groups: the first reads all inputs, others items only. */
-  const pathwaysOf = ({ G, n, N }, sets, { common, hidden }) => sets.map((set, number) => ({
-    seen: common && number > 0 ? N - G : N, width: hidden,
+  const pathwaysOf = ({ G, n, N }, sets, common) => sets.map((set, number) => ({
+    seen: common && number > 0 ? N - G : N,
     on: set.flatMap((g) => numbers(n).map((i) => g * n + i)),
   }));
 
@@ -156,5 +140,5 @@ function makeNetworks() {
     }
   }
 
-  return { reluNetwork, gatedNetwork, condensed, pathwaysOf, train };
+  return { reluNetwork, gatedNetwork, pathwaysOf, train };
 }

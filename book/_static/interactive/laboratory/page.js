@@ -15,7 +15,6 @@ Figures.define("laboratory", (_, ui) => {
 
   const presets = Object.entries(PRESETS).map(([task, [name]]) =>
     button(name, () => take(Laboratory.preset(task), true), { "data-task": task }));
-  const surprise = button("surprise me", () => take(Laboratory.surprise(), true));
   const [about, thumbnails, tiles] =
     [html("p", { role: "status" }), box("thumbnails"), box("tiles")];
   const [margin, drawing] = [box("controls"), fold("Draw your own")];
@@ -72,16 +71,14 @@ Figures.define("laboratory", (_, ui) => {
   }
   const go = button("", () => train(1), { class: "interactive-button laboratory-go" });
   const again = button("train again from another start", () => train(chosen.seed + 1));
-  const [badge, settings] = [html("strong"), html("summary")];
+  const settings = html("summary");
   function showSettings() {
-    const { blocks, rule, loss, hidden, turn } = chosen;
+    const { blocks, rule, loss, hidden } = chosen;
     again.hidden = !run; // of the same task
     const nothing = !isXor(chosen) && !blocks.flat(3).some((value) => value > 0);
     go.disabled = again.disabled = nothing;
     go.textContent = nothing ? "Draw something first" : guess ? "Train" : "Train without a guess";
     settings.textContent = [RULES[rule], LOSSES[loss], `${hidden} neurons`].join(" · ");
-    badge.textContent = [rule && RULES[rule], loss && LOSSES[loss], turn && "shifted preferences"]
-      .filter(Boolean).join(", ");
   }
 
   /* ---- What is chosen: by presets and addresses, or one by one ---- */
@@ -239,8 +236,7 @@ Figures.define("laboratory", (_, ui) => {
         + "items."), tiles);
       return [box("steps",
         step("1", "Make a task", html("div", { class: "interactive-buttons laboratory-presets" },
-          ...presets, surprise), about, thumbnails,
-          margin, drawing),
+          ...presets), about, thumbnails, margin, drawing),
         step("2", "Guess", html("p", {}, "Every ReLU neuron has a switch: it is active for some "
           + "samples and silent for the others, and learning decides for which. In a ",
         html("em", {}, "gated network"), " we set the switches ourselves, before training. With "
@@ -249,7 +245,7 @@ Figures.define("laboratory", (_, ui) => {
         bets, html("details", { class: "hide" }, settings, ...Object.values(choices),
           box("controls", sliders.hidden.node, sliders.scale.node, sliders.rate.node,
             sliders.steps.node))),
-        html("div", { class: "interactive-buttons laboratory-train" }, go, again, badge)),
+        html("div", { class: "interactive-buttons laboratory-train" }, go, again)),
       screen.node,
       ];
     },

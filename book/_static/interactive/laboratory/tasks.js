@@ -28,7 +28,6 @@ var Laboratory = (() => {
         (r >= n / 2 - 1 && r < n - 1 ? row.map((_, i) => row[other(i)]) : row));
     },
     chain: (n) => range(n).map((r) => range(n).map((i) => +(i <= r))),
-    random: (n) => range(2 * n - 1).map(() => range(n).map(() => +(Math.random() < 0.5))),
     empty: (n) => range(2 * n - 1).map(() => Array(n).fill(0)),
   };
   const block = (name, n) => [name, STRUCTURES[name](n)];
@@ -61,13 +60,6 @@ var Laboratory = (() => {
       : block(STRUCTURES[name] ? name : "empty", items));
     const all = task === "xor" ? [] : range(contexts + 1);
     return { ...chosen, blocks: all.map((b) => fitting(blocks[b])) };
-  }
-
-  function surprise() {
-    const names = ["tree", "ring", "cross", "chain", "random"];
-    const some = () => names[Math.floor(names.length * Math.random())];
-    const chosen = { ...preset("trees"), contexts: 2 + Math.floor(3 * Math.random()) };
-    return fill(chosen, range(6).map(() => block(some(), chosen.items)));
   }
 
   const isXor = ({ task }) => task === "xor";
@@ -143,7 +135,7 @@ var Laboratory = (() => {
   const NAMES = { rule: RULES, loss: LOSSES };
 
   /* A block in an address: its name, or a hexadecimal digit for each cell. */
-  const written = ([name, rows]) => (name !== "drawn" && name !== "random" ? name
+  const written = ([name, rows]) => (name !== "drawn" ? name
     : rows.flat().map((value) => Math.round(15 * value).toString(16)).join(""));
   function read(text, n) {
     if (Object.hasOwn(STRUCTURES, text)) return block(text, n);
@@ -231,6 +223,6 @@ var Laboratory = (() => {
       "    print(run.losses[::100])", ""].join("\n");
   }
 
-  return { range, power, RATES, STRUCTURES, PRESETS, preset, fill, surprise, isXor,
-    groupsOf, samples, called, gatings, job, toAddress, fromAddress, program };
+  return { range, power, RATES, STRUCTURES, PRESETS, preset, fill, isXor, groupsOf,
+    samples, called, gatings, job, toAddress, fromAddress, program };
 })();

@@ -1,8 +1,8 @@
 "use strict";
 
-/* ReLU networks and gated ones, from a prepared task: outputs(Z), and forces(E), minus the
-   gradient, of their layers. Of a network with H neurons, weights are two lists, neuron by neuron:
-   incoming ones (H, N), outgoing ones (H, K). */
+/* ReLU networks and gated ones, from a prepared task: outputs(Z), and forces(E) on their layers,
+   minus the gradient. Of a network with H neurons, weights are lists, neuron by neuron: incoming
+   ones (H, N), outgoing ones (H, K) and, if errors do not return by these, feedback (H, K). */
 function makeNetworks() {
   const { numbers, list, judge, makeRule } = makeRules();
 
@@ -22,8 +22,8 @@ function makeNetworks() {
     }
   }
 
-  /* What a neuron's row `at` of outgoing weights W meets in rows which[j] of a matrix: F gathers
-     them times by[j]; pushes[j] is their product with W. Four at a time; beyond `count` by is 0. */
+  /* What a neuron's row `at` of the weights W, by which errors return, meets in rows which[j] of a
+     matrix: F gathers them times by[j]; pushes[j] is their product with W. Four at a time; beyond `count` by is 0. */
   function meet(F, W, at, K, matrix, which, by, pushes, count) {
     for (let j = 0; j < count; j += 4) {
       const p = by[j], q = by[j + 1], r = by[j + 2], s = by[j + 3];
@@ -44,7 +44,14 @@ function makeNetworks() {
   const layers = (W1, W2, H, N, R) => [[W1, N / H], [W2, H / R]].map(([W, ratio]) =>
     ({ W, F: list(W.length), rows: H, stretch: Math.sqrt(Math.max(1, ratio)) }));
 
-  function reluNetwork({ P, N, R, K, m, which, values }, [W1, W2]) {
+  /* A neuron's answer to an input z > 0, and its slope, by the answer. */
+  const ACTIVATIONS = {
+    relu: [(z) => z, () => 1],
+    squared: [(z) => z * z, (answer) => 2 * Math.sqrt(answer)],
+  };
+
+  function reluNetwork({ P, N, R, K, m, which, values }, [W1, W2, back = W2], activation) {
+    const [answer, slope] = ACTIVATIONS[activation];
     const H = W1.length / N;
     const both = layers(W1, W2, H, N, R);
     const [first, second] = both;
@@ -56,10 +63,11 @@ function makeNetworks() {
       for (let h = 0; h < H; h++) for (let p = 0, j = 0; p < P; p++) {
         let z = 0;
         for (let e = 0; e < m; e++, j++) z += W1[h * N + which[j]] * values[j];
-        A[h * P + p] = z > 0 ? z : 0;
-        if (!(z > 0)) continue;
+        const a = z > 0 ? answer(z) : 0;
+        A[h * P + p] = a;
+        if (!(a > 0)) continue;
         const at = p * H + active[p]++;
-        neurons[at] = h; strengths[at] = z;
+        neurons[at] = h; strengths[at] = a;
       }
       Z.fill(0);
       for (let p = 0; p < P; p++) addRows(Z, p * K, K, W2, neurons, strengths, p * H, active[p]);
@@ -71,9 +79,12 @@ function makeNetworks() {
         for (let p = 0; p < P; p++) if (A[h * P + p] > 0) samples[on++] = p;
         for (let j = 0; j < on; j++) answers[j] = A[h * P + samples[j]];
         answers.fill(0, on);
-        meet(second.F, W2, h * K, K, E, samples, answers, pushes, on);
-        for (let j = 0; j < on; j++) for (let e = samples[j] * m; e < (samples[j] + 1) * m; e++) {
-          first.F[h * N + which[e]] += pushes[j] * values[e];
+        meet(second.F, back, h * K, K, E, samples, answers, pushes, on);
+        for (let j = 0; j < on; j++) {
+          const push = pushes[j] * slope(answers[j]);
+          for (let e = samples[j] * m; e < (samples[j] + 1) * m; e++) {
+            first.F[h * N + which[e]] += push * values[e];
+          }
         }
       }
     }
@@ -84,8 +95,9 @@ function makeNetworks() {
      a pathway's map W2ᵀ W1, then what the map would have to gain. */
   function gatedNetwork({ R, K, m, which, values }, pathways, weights) {
     const paths = pathways.map(({ seen, on }, number) => {
-      const H = weights[number][0].length / seen;
-      return { H, seen, both: layers(...weights[number], H, seen, R),
+      const [W1, W2, back = W2] = weights[number];
+      const H = W1.length / seen;
+      return { H, seen, back, both: layers(W1, W2, H, seen, R),
         D: list(seen * K), neurons: Int32Array.from(numbers(H)), column: list(H),
         inputs: Int32Array.from(numbers(seen + 3), (i) => i % seen), // three are not used
         answers: list(seen + 3), pushes: list(seen + 3),
@@ -106,7 +118,8 @@ function makeNetworks() {
       }
     }
     function forces(E) {
-      for (const { H, seen, both: [first, second], D, inputs, answers, pushes, pairs } of paths) {
+      for (const path of paths) {
+        const { H, seen, back, both: [first, second], D, inputs, answers, pushes, pairs } = path;
         D.fill(0);
         second.F.fill(0);
         for (const e of pairs) for (let k = 0, o = Math.floor(e / m) * K; k < K; k++) {
@@ -114,7 +127,7 @@ function makeNetworks() {
         }
         for (let h = 0; h < H; h++) {
           answers.set(first.W.subarray(h * seen, (h + 1) * seen));
-          meet(second.F, second.W, h * K, K, D, inputs, answers, pushes, seen);
+          meet(second.F, back, h * K, K, D, inputs, answers, pushes, seen);
           first.F.set(pushes.subarray(0, seen), h * seen);
         }
       }

@@ -3,9 +3,10 @@
 /* The laboratory: make a task, guess, watch. */
 Figures.define("laboratory", (_, ui) => {
   const { html, box, button, exponent } = Figures;
-  const { LOSSES, PRESETS, RATES, RULES, colour, fold, groupsOf, isXor, small } = Laboratory;
-  const KEYS = ["contexts", "items", "margin", "rule", "loss", "hidden", "scale", "rate", "steps",
-    "turn"];
+  const { ACTIVATIONS, LOSSES, PRESETS, RATES, RULES, SCALES, colour, fold, groupsOf, isXor, small } =
+    Laboratory;
+  const KEYS = ["contexts", "items", "margin", "activation", "rule", "loss", "hidden", "scale",
+    "rate", "steps", "turn"];
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const screen = Laboratory.screen(ui.text);
   let chosen = Laboratory.fromAddress(location.hash);
@@ -55,7 +56,7 @@ Figures.define("laboratory", (_, ui) => {
     const now = JSON.stringify(made.map(({ sets }) => sets));
     if (now === shownGatings) return;
     [shownGatings, guess] = [now, null];
-    const question = "Which gated network will learn like the ReLU network?";
+    const question = `Which gated network will learn like the ${Laboratory.networkOf(chosen)}?`;
     bets.replaceChildren(html("legend", {}, question),
       ...made.map(({ key, sets, name, k }) => {
         const input = html("input", { type: "radio", name: "laboratory-guess" });
@@ -73,12 +74,13 @@ Figures.define("laboratory", (_, ui) => {
   const again = button("train again from another start", () => train(chosen.seed + 1));
   const settings = html("summary");
   function showSettings() {
-    const { blocks, rule, loss, hidden } = chosen;
+    const { blocks, activation, rule, loss, hidden } = chosen;
     again.hidden = !run; // of the same task
     const nothing = !isXor(chosen) && !blocks.flat(3).some((value) => value > 0);
     go.disabled = again.disabled = nothing;
     go.textContent = nothing ? "Draw something first" : guess ? "Train" : "Train without a guess";
-    settings.textContent = [RULES[rule], LOSSES[loss], `${hidden} neurons`].join(" · ");
+    settings.textContent = [ACTIVATIONS[activation], RULES[rule], LOSSES[loss], `${hidden} neurons`]
+      .join(" · ");
   }
 
   /* ---- What is chosen: by presets and addresses, or one by one ---- */
@@ -111,8 +113,9 @@ Figures.define("laboratory", (_, ui) => {
     const same = (...keys) => keys.every((key) => next[key] === chosen[key]);
     if (!shownBlocks) visit(chosen);
     else if (!same(...KEYS)) {
-      if (!same("rule", "loss")) shownGatings = null; // another question: nothing is guessed yet
+      if (!same("activation", "rule", "loss")) shownGatings = null; // another question: nothing is guessed yet
       if (!same("rule")) next.rate = RATES[next.rule];
+      if (!same("activation")) next.scale = SCALES[next.activation];
       next.seed = 0;
       take(same("contexts", "items") ? next : Laboratory.fill(next, next.blocks));
     }
@@ -212,6 +215,7 @@ Figures.define("laboratory", (_, ui) => {
 
   return {
     choices: {
+      activation: { label: "activation:", names: ACTIVATIONS, value: chosen.activation },
       rule: { label: "rule:", names: RULES, value: chosen.rule },
       loss: { label: "loss:", names: LOSSES, value: chosen.loss },
       turn: { label: "initial preferences:", names: ["as drawn", "shifted to the next context"],

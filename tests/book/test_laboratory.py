@@ -32,23 +32,21 @@ TASKS = {  # with their number of groups
 SCRIPT = """
 const list = (rows) => Float64Array.from(rows.flat());
 const across = (rows) => list(rows[0].map((_, h) => rows.map((row) => row[h])));
-const pair = ([first, second]) => [list(first), across(second)];
+const pair = ([first, ...others]) => [list(first), ...others.map(across)]; // and feedback
 const rowsOf = (values, count) => Engine.parts(values, count).map((row) => [...row]);
 const lossesOf = (task, network, settings) =>
   [...Engine.train(task, network, settings)].map(({ loss }) => loss);
 const Called = {
   relu(given, weights, settings) {
     const task = Engine.prepare(given, settings);
-    const network = Engine.reluNetwork(task, pair(weights));
+    const network = Engine.reluNetwork(task, pair(weights), settings.activation ?? "relu");
     const losses = lossesOf(task, network, settings);
     return { losses, activity: rowsOf(network.A, weights[0].length), outputs: task.K };
   },
-  gated(given, sets, weights, settings, condensed) {
+  gated(given, sets, weights, settings) {
     const task = Engine.prepare(given, settings);
-    const reduce = (held, n) => (condensed ? Engine.condensed(held, n) : held);
-    const held = weights.map((each) => reduce(pair(each), each[0].length));
-    const pathways = Engine.pathwaysOf(task, sets, settings);
-    return lossesOf(task, Engine.gatedNetwork(task, pathways, held), settings);
+    const pathways = Engine.pathwaysOf(task, sets, settings.common);
+    return lossesOf(task, Engine.gatedNetwork(task, pathways, weights.map(pair)), settings);
   },
   preferences(given, weights, turned) {
     const task = Engine.prepare(given, { rule: "adam" });
@@ -60,7 +58,7 @@ const Called = {
   },
   census(given, weights) {
     const task = Engine.prepare(given, { rule: "adam" });
-    const network = Engine.reluNetwork(task, pair(weights));
+    const network = Engine.reluNetwork(task, pair(weights), "relu");
     network.outputs(new Float64Array(task.Y.length));
     const H = weights[0].length;
     const [into, out] = pair(weights).map((values) => Engine.parts(values, H));
@@ -178,17 +176,91 @@ SETS = {  # of a gating: groups in which its pathways are active; and the packag
 
 @pytest.mark.parametrize(("name", "rule", "loss"), [*EVERY[::2], EVERY[5], *OTHERS[1:]])
 def test_gated_networks(call, name, rule, loss):
-    """Pathways with all their neurons, and those of fewer that stand for them."""
     (task, groups), (sets, make) = TASKS[name], SETS[name]
     task = target(task, loss)
     network = make(task)
     weights = network.init(jax.random.key(2), 0.05)
     pairs = [[weights[path[:2]], weights[path[1:]]] for path in network.graph.paths]
     run = trained(network, weights, task, rule, loss)
-    how = settings(rule, loss, common=name != "xor", hidden=75)
-    for condensed in (False, True)[: 1 + (rule != "adam")]:
-        found = call("gated", given(task, groups), sets, pairs, how, condensed)
-        assert_allclose(found, run.losses, rtol=1e-10, atol=1e-12)  # Muon ends in rounding
+    found = call(
+        "gated", given(task, groups), sets, pairs, settings(rule, loss, common=name != "xor")
+    )
+    assert_allclose(found, run.losses, rtol=1e-10, atol=1e-12)  # Muon ends in rounding
+
+
+def by_hand(task, weights, loss, rate, squared=False, on=None):
+    """Losses of gradient descent in a loop, sample by sample.
+
+    Weights are W (H, N), U (K, H) and those by which errors return, V (K, H), which are U if there
+    are none. Neurons are ReLUs, or squared ones; or linear ones where ``on`` (H, P) is 1.
+    """
+    W, U, *feedback = (np.array(each) for each in weights)
+    X, Y = np.asarray(task.inputs), np.asarray(task.targets)
+    losses = []
+    for _ in range(STEPS):
+        back = feedback[0] if feedback else U.copy()
+        total, dW, dU = 0.0, np.zeros_like(W), np.zeros_like(U)
+        for p, (x, y) in enumerate(zip(X.T, Y.T, strict=True)):
+            z = W @ x
+            active = on[:, p] if on is not None else (z > 0).astype(float)
+            h, slope = (active * z**2, 2 * active * z) if squared else (active * z, active)
+            o = U @ h
+            if loss == "squared":
+                total, error = total + np.sum((y - o) ** 2) / 2, y - o
+            else:
+                total, error = (
+                    total + np.sum(np.log(1 + np.exp(o)) - y * o),
+                    y - 1 / (1 + np.exp(-o)),
+                )
+            dU += np.outer(error, h)
+            dW += np.outer((back.T @ error) * slope, x)
+        losses.append(total / len(X.T))
+        W, U = W + rate * dW / len(X.T), U + rate * dU / len(X.T)
+    return losses
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("name", ["structures", "xor"])
+@pytest.mark.parametrize(("squared", "feedback"), [(True, False), (False, True), (True, True)])
+def test_squared_units_and_feedback(call, name, squared, feedback, loss):
+    task, groups = TASKS[name]
+    task = target(task, loss)
+    _, weights = started(task, 0.2)
+    if feedback:
+        weights = [*weights, 0.3 * jax.random.normal(jax.random.key(3), weights[1].shape)]
+    how = settings("descent", loss) | {
+        "rule": "feedback" if feedback else "descent",
+        "activation": "squared" if squared else "relu",
+    }
+    expected = by_hand(task, weights, loss, how["rate"], squared)
+    assert_allclose(call("relu", given(task, groups), weights, how)["losses"], expected, rtol=1e-10)
+    assert expected[-1] < 0.95 * expected[0]
+
+
+def test_squared_units_under_adam(call):
+    task, groups = TASKS["structures"]
+    network = md.Layered(
+        (len(task.inputs), HIDDEN, len(task.targets)), lambda z: jax.nn.relu(z) ** 2
+    )
+    weights = network.init(jax.random.key(1), 0.2)
+    how = settings("adam") | {"activation": "squared"}
+    found = call("relu", given(task, groups), weights, how)["losses"]
+    assert_allclose(found, trained(network, weights, task, "adam", "squared").losses, rtol=1e-10)
+
+
+def test_gated_networks_with_feedback(call):
+    """XOR's two pathways as one layer of linear neurons, of which half are on in a sample."""
+    task, groups = TASKS["xor"]
+    drawn = [
+        np.split(0.2 * np.asarray(jax.random.normal(jax.random.key(k), shape)), 2, axis=axis)
+        for k, (shape, axis) in enumerate([((10, 3), 0), ((1, 10), 1), ((1, 10), 1)])
+    ]
+    whole = [np.concatenate(parts, axis=axis) for parts, axis in zip(drawn, (0, 1, 1), strict=True)]
+    on = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 5, axis=0)
+    how = settings("descent", common=False) | {"rule": "feedback"}
+    pathways = list(zip(*drawn, strict=True))
+    found = call("gated", given(task, groups), SETS["xor"][0], pathways, how)
+    assert_allclose(found, by_hand(task, whole, "squared", how["rate"], on=on), rtol=1e-10)
 
 
 def span(vectors):
@@ -282,6 +354,7 @@ ADDRESSES = [
     "#task=trees&contexts=5&items=4&hidden=40&steps=600&turn=1&scale=0.001&rate=0.3&rule=adam",
     "#task=xor&margin=0.8&loss=logistic",
     "#task=xor&seed=7",
+    "#task=four&rate=0.01&scale=0.032&activation=squared&rule=momentum",
     f"#task=trees&items=4&{DRAWN}",
 ]
 
@@ -401,6 +474,7 @@ EARLY = "#task=trees&steps=500&rate=0.01"
 DEAD = "#task=two&items=4&hidden=20&rate=1&rule=muon&steps=500"
 LINEAR = "#task=trees&blocks=tree.empty.empty.empty"
 COARSE = "#task=trees&scale=0.3"
+FEEDBACK, SQUARED = "#task=trees&rule=feedback", "#task=trees&activation=squared"
 VERDICTS = {
     "explodes": (["#task=trees&rate=1&rule=adam"], ["#task=trees&rate=1", DEAD]),
     "died": ([DEAD, "#task=trees&rate=3&steps=500"], [EARLY, COARSE]),
@@ -420,7 +494,8 @@ VERDICTS = {
     ),
     "misfit": ([COARSE], ["#task=trees", LINEAR, DEAD]),
     "fit": (["#task=trees", "#task=two", "#task=apart"], [COARSE, LINEAR, EARLY]),
-    "lead": (["#task=trees"], [COARSE, "#task=apart", "#task=adam", EARLY]),
+    "lead": (["#task=trees"], [COARSE, "#task=apart", "#task=adam", EARLY, FEEDBACK]),
+    "squared": ([SQUARED, f"{SQUARED}&rule=feedback"], ["#task=trees", FEEDBACK, EARLY]),
 }
 
 
@@ -431,6 +506,25 @@ def test_verdicts(ran, verdict):
         assert ran(address)["said"].get(verdict), (address, ran(address)["said"])
     for address in must_not:
         assert not ran(address)["said"].get(verdict), (address, ran(address)["said"])
+
+
+@pytest.mark.parametrize("choice", ["activation=squared", "rule=feedback"])
+@pytest.mark.parametrize("task", ["two", "xor", "logistic"])
+def test_presets_are_learned_with_other_units_and_feedback(ran, task, choice):
+    said = ran(f"#task={task}&{choice}")["said"]
+    assert not said.keys() & {"died", "explodes", "nothing"} and not said["unfinished"]
+
+
+def test_fewer_squared_units_are_silent_in_one_context(ran):
+    assert outcome(ran, SQUARED)[1][2] < 0.5 < outcome(ran, "#task=trees")[1][2]
+
+
+def test_feedback_forecasts_where_neurons_fall_silent(ran):
+    """For about three quarters of the weight; and it moves with the feedback's preferences."""
+    for address in (FEEDBACK, f"{FEEDBACK}&turn=1"):
+        last = ran(address)["last"]
+        assert last["chance"] < 0.34 and 0.6 < last["right"] < 0.9 and last["partly"] > 0.5
+    assert "Smaller" not in str(ran(FEEDBACK)["said"]["noise"])
 
 
 def test_curve_and_neurons_are_said_to_disagree_where_they_do(ran):

@@ -145,7 +145,7 @@ def test_challenges_open_their_task(laboratory, page):
     """They are folded below the laboratory, which then comes into view."""
     laboratory.open().page.evaluate(UNFOLD)
     links = page.locator("a[href^='laboratory.html#task=']")
-    assert links.count() == 9
+    assert links.count() == 11
     for link in links.all():
         link.click()
         page.wait_for_function(SAME_TASK, arg=link.evaluate("a => a.hash"))
@@ -154,14 +154,31 @@ def test_challenges_open_their_task(laboratory, page):
 
 
 def test_rule_and_loss(laboratory):
-    """Each rule has a rate of its own, and what is unusual is said beside the button."""
+    """Each rule has a rate of its own, each activation its σ; what is chosen is said."""
     laboratory.open("#task=trees").fold("gradient descent")
     laboratory.node.get_by_label("Muon").check()
     laboratory.node.get_by_label("logistic loss").check()
     assert laboratory.hash == "#task=trees&rate=0.01&rule=muon&loss=logistic"
-    assert laboratory.node.locator("strong", has_text="Muon, logistic loss").is_visible()
+    assert laboratory.node.locator("summary", has_text="ReLU · Muon · logistic loss").is_visible()
+    laboratory.node.get_by_label("squared ReLU").check()
+    assert (
+        laboratory.hash
+        == "#task=trees&scale=0.032&rate=0.01&activation=squared&rule=muon&loss=logistic"
+    )
     laboratory.page.locator("[data-task=trees]").click()
     assert laboratory.hash == "#task=trees" and laboratory.node.get_by_label("descent").is_checked()
+
+
+@pytest.mark.parametrize("choice", ["activation=squared", "rule=feedback"])
+def test_what_does_not_hold_is_not_shown(laboratory, choice):
+    """No forecast for squared ReLUs; for feedback alignment it is that of the feedback."""
+    laboratory.open(f"#task=two&{choice}").guess(0)
+    words, squared = laboratory.train(), "squared" in choice
+    assert words.startswith("Gated networks do not foretell") == squared
+    shown = laboratory.node.inner_text()
+    assert ("Six neurons" in shown) != squared and ("feedback weights" in shown) != squared
+    assert ("The same in Python" in shown) == squared
+    assert "NaN" not in laboratory.node.inner_html()
 
 
 def test_back_leads_to_the_task_before(laboratory, page):

@@ -284,18 +284,9 @@ var Figures = (() => {
   const scale = (min, max, step, value) =>
     ({ label: "initial scale σ", min, max, step, value, show: exponent });
 
-  /* C contexts, pathways that are active in k of them, and their initial scale. */
-  const contexts = (start) => ({
-    contexts: { label: "contexts C", min: 3, max: 8, value: 4 },
-    size: {
-      label: "pathways active in k contexts", min: 1, max: (now) => now.contexts - 1, value: 3,
-    },
-    scale: scale(-9, -3, 0.5, start),
-  });
-
   return {
     define: (name, make) => (makers[name] = make),
-    html, svg, box, button, cell, legend, axes, mark, percent, signed, fixed, range, numbers, along, exponent,
-    scale, contexts,
+    html, svg, box, button, cell, legend, axes, mark, percent, signed, fixed, range, numbers, along,
+    exponent, scale,
   };
 })();

@@ -52,7 +52,13 @@ Figures.define("timeline", () => {
   const xLabel = "time, in units of P/κ";
 
   return {
-    sliders: Figures.contexts(-7),
+    sliders: {
+      contexts: { label: "contexts C", min: 3, max: 8, value: 4 },
+      size: {
+        label: "pathways active in k contexts", min: 1, max: (now) => now.contexts - 1, value: 3,
+      },
+      scale: Figures.scale(-9, -3, 0.5, -7),
+    },
     panels: {
       life: {
         label: "Strength of the mode in both kinds of pathway, over time", title: "strength",

@@ -1,10 +1,11 @@
 "use strict";
 
-/* A run of the laboratory, for which settings are {hidden, sigma, rate, rule, loss, steps}; what it
-   shows of neurons, and what is said of them. */
+/* A run of the laboratory, for which settings are {hidden, sigma, rate, rule, loss, activation,
+   steps}; what it shows of neurons, and what is said of them. */
 function makeEngine() {
-  const { numbers, dot, size, total, mean, parts, normals, basisOf, prepare } = makeRules();
-  const { reluNetwork, gatedNetwork, condensed, pathwaysOf, train } = makeNetworks();
+  const { numbers, list, dot, size, total, mean, parts, normals, basisOf, prepare } = makeRules();
+  const { reluNetwork, gatedNetwork, pathwaysOf, train } = makeNetworks();
+  const FEEDBACK = 0.1; // standard deviation, as in the chapter on the learning rule
 
   /* Mean input and mean target of each group beyond those of all samples; their sizes. */
   function groupMeans({ G, n, P, inputs, Y }, settled = 0) {
@@ -82,19 +83,25 @@ function makeEngine() {
       chance: chance / partly, partly: partly / total(mass) };
   }
 
+  /* Initial weights of H neurons, and the feedback that a rule asks for. */
+  function weightsOf(draw, H, N, K, { sigma, rule }) {
+    const sizes = [[N, sigma], [K, sigma], ...(rule === "feedback" ? [[K, FEEDBACK]] : [])];
+    return sizes.map(([columns, scale]) => draw(H * columns, scale));
+  }
+
   /* Trains a ReLU network; yields which neurons are shown, then what is seen every so many steps.
      Rows are sorted by the group that a neuron prefers least, or most. */
   function* watch(task, settings) {
-    const { hidden: H, sigma, seed, shown, steps, every, left } = settings;
-    const [draw, K] = [normals(seed), task.K];
-    const weights = [draw(H * task.N, sigma), draw(H * K, sigma)];
-    const network = reluNetwork(task, weights);
-    const [into, out] = weights.map((W) => parts(W, H));
+    const { hidden: H, seed, shown, steps, every, left } = settings;
+    const weights = weightsOf(normals(seed), H, task.N, task.K, settings);
+    const network = reluNetwork(task, weights, settings.activation);
+    const [into, out, back] = weights.map((W) => parts(W, H));
     const neurons = numbers(H).map((h) => [into[h], out[h]]);
+    const told = back ? numbers(H).map((h) => [list(task.N), back[h]]) : neurons; // they forecast
     const settled = settings.loss === "squared" ? 0 : 0.5;
-    const drawn = preferences(task, neurons, settled);
-    if (settings.turn) turn(task, neurons);
-    const initial = preferences(task, neurons, settled);
+    const drawn = preferences(task, told, settled);
+    if (settings.turn) turn(task, told);
+    const initial = preferences(task, told, settled);
     const extreme = settings.most ? Math.max : Math.min;
     const group = drawn.map(({ pi }) => pi.indexOf(extreme(...pi)));
     const alive = numbers(H).filter((h) => initial[h].lean > 0).slice(0, shown);
@@ -123,12 +130,10 @@ function makeEngine() {
 
   /* A gated network from new weights. */
   function drawGated(task, sets, settings, start) {
-    const { hidden, sigma, rule, seed } = settings;
-    const [draw, pathways] = [normals(seed + start), pathwaysOf(task, sets, settings)];
-    return gatedNetwork(task, pathways, pathways.map(({ seen }) => {
-      const drawn = [seen, task.K].map((columns) => draw(hidden * columns, sigma));
-      return rule === "adam" || hidden <= seen + task.K ? drawn : condensed(drawn, hidden);
-    }));
+    const { hidden, seed, common } = settings;
+    const [draw, pathways] = [normals(seed + start), pathwaysOf(task, sets, common)];
+    return gatedNetwork(task, pathways, pathways.map(({ seen }) =>
+      weightsOf(draw, hidden, seen, task.K, settings)));
   }
 
   /* Everything that a run shows, part after part. */

@@ -1,10 +1,10 @@
 "use strict";
 
-/* ReLU networks and gated ones, from a prepared task: outputs(Z), and forces(E), minus the
-   gradient, of their layers. Of a network with H neurons, weights are two lists, neuron by neuron:
-   incoming ones (H, N), outgoing ones (H, K). */
+/* ReLU networks and gated ones, from a prepared task: outputs(Z), and forces(E) on their layers,
+   minus the gradient. Of a network with H neurons, weights are lists, neuron by neuron: incoming
+   ones (H, N), outgoing ones (H, K) and, if errors do not return by these, feedback (H, K). */
 function makeNetworks() {
-  const { numbers, list, dot, judge, makeRule } = makeRules();
+  const { numbers, list, judge, makeRule } = makeRules();
 
   /* target += Σ_j by[j] · row which[j] of a matrix with K columns, four rows at a time. */
   function addRows(target, at, K, matrix, which, by, from, count) {
@@ -22,8 +22,8 @@ function makeNetworks() {
     }
   }
 
-  /* What a neuron's row `at` of outgoing weights W meets in rows which[j] of a matrix: F gathers
-     them times by[j]; pushes[j] is their product with W. Four at a time; beyond `count` by is 0. */
+  /* What a neuron's row `at` of the weights W, by which errors return, meets in rows which[j] of a
+     matrix: F gathers them times by[j]; pushes[j] is their product with W. Four at a time; beyond `count` by is 0. */
   function meet(F, W, at, K, matrix, which, by, pushes, count) {
     for (let j = 0; j < count; j += 4) {
       const p = by[j], q = by[j + 1], r = by[j + 2], s = by[j + 3];
@@ -39,14 +39,21 @@ function makeNetworks() {
     }
   }
 
-  /* Both weight matrices of H neurons, which may stand for more, `width`. Muon stretches steps if
-     a matrix has more columns than rows in the package, where W1 is (H, N) and W2 is (R, H). */
-  const layers = (W1, W2, H, width, N, R) => [[W1, N / width], [W2, width / R]].map(([W, ratio]) =>
+  /* Both weight matrices of H neurons. Muon stretches steps if a matrix has more columns than rows
+     in the package, where W1 is (H, N) and W2 is (R, H). */
+  const layers = (W1, W2, H, N, R) => [[W1, N / H], [W2, H / R]].map(([W, ratio]) =>
     ({ W, F: list(W.length), rows: H, stretch: Math.sqrt(Math.max(1, ratio)) }));
 
-  function reluNetwork({ P, N, R, K, m, which, values }, [W1, W2]) {
+  /* A neuron's answer to an input z > 0, and its slope, by the answer. */
+  const ACTIVATIONS = {
+    relu: [(z) => z, () => 1],
+    squared: [(z) => z * z, (answer) => 2 * Math.sqrt(answer)],
+  };
+
+  function reluNetwork({ P, N, R, K, m, which, values }, [W1, W2, back = W2], activation) {
+    const [answer, slope] = ACTIVATIONS[activation];
     const H = W1.length / N;
-    const both = layers(W1, W2, H, H, N, R);
+    const both = layers(W1, W2, H, N, R);
     const [first, second] = both;
     const A = list(H * P); // activity, neuron by neuron
     const [neurons, strengths, active] = [new Int32Array(P * H), list(P * H), new Int32Array(P)];
@@ -56,10 +63,11 @@ function makeNetworks() {
       for (let h = 0; h < H; h++) for (let p = 0, j = 0; p < P; p++) {
         let z = 0;
         for (let e = 0; e < m; e++, j++) z += W1[h * N + which[j]] * values[j];
-        A[h * P + p] = z > 0 ? z : 0;
-        if (!(z > 0)) continue;
+        const a = z > 0 ? answer(z) : 0;
+        A[h * P + p] = a;
+        if (!(a > 0)) continue;
         const at = p * H + active[p]++;
-        neurons[at] = h; strengths[at] = z;
+        neurons[at] = h; strengths[at] = a;
       }
       Z.fill(0);
       for (let p = 0; p < P; p++) addRows(Z, p * K, K, W2, neurons, strengths, p * H, active[p]);
@@ -71,21 +79,25 @@ function makeNetworks() {
         for (let p = 0; p < P; p++) if (A[h * P + p] > 0) samples[on++] = p;
         for (let j = 0; j < on; j++) answers[j] = A[h * P + samples[j]];
         answers.fill(0, on);
-        meet(second.F, W2, h * K, K, E, samples, answers, pushes, on);
-        for (let j = 0; j < on; j++) for (let e = samples[j] * m; e < (samples[j] + 1) * m; e++) {
-          first.F[h * N + which[e]] += pushes[j] * values[e];
+        meet(second.F, back, h * K, K, E, samples, answers, pushes, on);
+        for (let j = 0; j < on; j++) {
+          const push = pushes[j] * slope(answers[j]);
+          for (let e = samples[j] * m; e < (samples[j] + 1) * m; e++) {
+            first.F[h * N + which[e]] += push * values[e];
+          }
         }
       }
     }
     return { A, layers: both, outputs, forces };
   }
 
-  /* Linear pathways {seen, on, width}: each reads the first inputs, and is on in some samples. D is
+  /* Linear pathways {seen, on}: each reads the first inputs, and is on in some samples. D is
      a pathway's map W2ᵀ W1, then what the map would have to gain. */
   function gatedNetwork({ R, K, m, which, values }, pathways, weights) {
-    const paths = pathways.map(({ seen, on, width }, number) => {
-      const H = weights[number][0].length / seen;
-      return { H, seen, both: layers(...weights[number], H, width || H, seen, R),
+    const paths = pathways.map(({ seen, on }, number) => {
+      const [W1, W2, back = W2] = weights[number];
+      const H = W1.length / seen;
+      return { H, seen, back, both: layers(W1, W2, H, seen, R),
         D: list(seen * K), neurons: Int32Array.from(numbers(H)), column: list(H),
         inputs: Int32Array.from(numbers(seen + 3), (i) => i % seen), // three are not used
         answers: list(seen + 3), pushes: list(seen + 3),
@@ -106,7 +118,8 @@ function makeNetworks() {
       }
     }
     function forces(E) {
-      for (const { H, seen, both: [first, second], D, inputs, answers, pushes, pairs } of paths) {
+      for (const path of paths) {
+        const { H, seen, back, both: [first, second], D, inputs, answers, pushes, pairs } = path;
         D.fill(0);
         second.F.fill(0);
         for (const e of pairs) for (let k = 0, o = Math.floor(e / m) * K; k < K; k++) {
@@ -114,7 +127,7 @@ function makeNetworks() {
         }
         for (let h = 0; h < H; h++) {
           answers.set(first.W.subarray(h * seen, (h + 1) * seen));
-          meet(second.F, second.W, h * K, K, D, inputs, answers, pushes, seen);
+          meet(second.F, back, h * K, K, D, inputs, answers, pushes, seen);
           first.F.set(pushes.subarray(0, seen), h * seen);
         }
       }
@@ -122,25 +135,9 @@ function makeNetworks() {
     return { layers: paths.flatMap(({ both }) => both), outputs, forces };
   }
 
-  /* A linear pathway learns as fewer neurons do whose weights have the same Gram matrix, its
-     Cholesky factor, unless a rule moves each weight by itself. */
-  function condensed([W1, W2], H) {
-    const [N, K] = [W1.length / H, W2.length / H];
-    const weights = numbers(N + K).map((i) => numbers(H).map((h) =>
-      (i < N ? W1[h * N + i] : W2[h * K + i - N])));
-    const L = weights.map(() => list(N + K));
-    for (let i = 0; i < N + K; i++) for (let j = i; j < N + K; j++) {
-      let left = dot(weights[i], weights[j]);
-      for (let k = 0; k < i; k++) left -= L[k][i] * L[k][j];
-      L[i][j] = j === i ? Math.sqrt(left) : left / L[i][i];
-    }
-    return [[0, N], [N, N + K]].map((ends) =>
-      Float64Array.from(L.flatMap((row) => [...row.slice(...ends)])));
-  }
-
   /* Pathways of a gating, from sets of groups: the first reads all inputs, others items only. */
-  const pathwaysOf = ({ G, n, N }, sets, { common, hidden }) => sets.map((set, number) => ({
-    seen: common && number > 0 ? N - G : N, width: hidden,
+  const pathwaysOf = ({ G, n, N }, sets, common) => sets.map((set, number) => ({
+    seen: common && number > 0 ? N - G : N,
     on: set.flatMap((g) => numbers(n).map((i) => g * n + i)),
   }));
 
@@ -156,5 +153,5 @@ function makeNetworks() {
     }
   }
 
-  return { reluNetwork, gatedNetwork, condensed, pathwaysOf, train };
+  return { reluNetwork, gatedNetwork, pathwaysOf, train };
 }

@@ -3,9 +3,10 @@
 /* The laboratory: make a task, guess, watch. */
 Figures.define("laboratory", (_, ui) => {
   const { html, box, button, exponent } = Figures;
-  const { LOSSES, PRESETS, RATES, RULES, colour, fold, groupsOf, isXor, small } = Laboratory;
-  const KEYS = ["contexts", "items", "margin", "rule", "loss", "hidden", "scale", "rate", "steps",
-    "turn"];
+  const { ACTIVATIONS, LOSSES, PRESETS, RATES, RULES, SCALES, colour, fold, groupsOf, isXor, small } =
+    Laboratory;
+  const KEYS = ["contexts", "items", "margin", "activation", "rule", "loss", "hidden", "scale",
+    "rate", "steps", "turn"];
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const screen = Laboratory.screen(ui.text);
   let chosen = Laboratory.fromAddress(location.hash);
@@ -15,7 +16,6 @@ Figures.define("laboratory", (_, ui) => {
 
   const presets = Object.entries(PRESETS).map(([task, [name]]) =>
     button(name, () => take(Laboratory.preset(task), true), { "data-task": task }));
-  const surprise = button("surprise me", () => take(Laboratory.surprise(), true));
   const [about, thumbnails, tiles] =
     [html("p", { role: "status" }), box("thumbnails"), box("tiles")];
   const [margin, drawing] = [box("controls"), fold("Draw your own")];
@@ -56,7 +56,7 @@ Figures.define("laboratory", (_, ui) => {
     const now = JSON.stringify(made.map(({ sets }) => sets));
     if (now === shownGatings) return;
     [shownGatings, guess] = [now, null];
-    const question = "Which gated network will learn like the ReLU network?";
+    const question = `Which gated network will learn like the ${Laboratory.networkOf(chosen)}?`;
     bets.replaceChildren(html("legend", {}, question),
       ...made.map(({ key, sets, name, k }) => {
         const input = html("input", { type: "radio", name: "laboratory-guess" });
@@ -72,16 +72,15 @@ Figures.define("laboratory", (_, ui) => {
   }
   const go = button("", () => train(1), { class: "interactive-button laboratory-go" });
   const again = button("train again from another start", () => train(chosen.seed + 1));
-  const [badge, settings] = [html("strong"), html("summary")];
+  const settings = html("summary");
   function showSettings() {
-    const { blocks, rule, loss, hidden, turn } = chosen;
+    const { blocks, activation, rule, loss, hidden } = chosen;
     again.hidden = !run; // of the same task
     const nothing = !isXor(chosen) && !blocks.flat(3).some((value) => value > 0);
     go.disabled = again.disabled = nothing;
     go.textContent = nothing ? "Draw something first" : guess ? "Train" : "Train without a guess";
-    settings.textContent = [RULES[rule], LOSSES[loss], `${hidden} neurons`].join(" · ");
-    badge.textContent = [rule && RULES[rule], loss && LOSSES[loss], turn && "shifted preferences"]
-      .filter(Boolean).join(", ");
+    settings.textContent = [ACTIVATIONS[activation], RULES[rule], LOSSES[loss], `${hidden} neurons`]
+      .join(" · ");
   }
 
   /* ---- What is chosen: by presets and addresses, or one by one ---- */
@@ -114,8 +113,9 @@ Figures.define("laboratory", (_, ui) => {
     const same = (...keys) => keys.every((key) => next[key] === chosen[key]);
     if (!shownBlocks) visit(chosen);
     else if (!same(...KEYS)) {
-      if (!same("rule", "loss")) shownGatings = null; // another question: nothing is guessed yet
+      if (!same("activation", "rule", "loss")) shownGatings = null; // another question: nothing is guessed yet
       if (!same("rule")) next.rate = RATES[next.rule];
+      if (!same("activation")) next.scale = SCALES[next.activation];
       next.seed = 0;
       take(same("contexts", "items") ? next : Laboratory.fill(next, next.blocks));
     }
@@ -215,6 +215,7 @@ Figures.define("laboratory", (_, ui) => {
 
   return {
     choices: {
+      activation: { label: "activation:", names: ACTIVATIONS, value: chosen.activation },
       rule: { label: "rule:", names: RULES, value: chosen.rule },
       loss: { label: "loss:", names: LOSSES, value: chosen.loss },
       turn: { label: "initial preferences:", names: ["as drawn", "shifted to the next context"],
@@ -239,8 +240,7 @@ Figures.define("laboratory", (_, ui) => {
         + "items."), tiles);
       return [box("steps",
         step("1", "Make a task", html("div", { class: "interactive-buttons laboratory-presets" },
-          ...presets, surprise), about, thumbnails,
-          margin, drawing),
+          ...presets), about, thumbnails, margin, drawing),
         step("2", "Guess", html("p", {}, "Every ReLU neuron has a switch: it is active for some "
           + "samples and silent for the others, and learning decides for which. In a ",
         html("em", {}, "gated network"), " we set the switches ourselves, before training. With "
@@ -249,7 +249,7 @@ Figures.define("laboratory", (_, ui) => {
         bets, html("details", { class: "hide" }, settings, ...Object.values(choices),
           box("controls", sliders.hidden.node, sliders.scale.node, sliders.rate.node,
             sliders.steps.node))),
-        html("div", { class: "interactive-buttons laboratory-train" }, go, again, badge)),
+        html("div", { class: "interactive-buttons laboratory-train" }, go, again)),
       screen.node,
       ];
     },

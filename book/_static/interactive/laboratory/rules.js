@@ -97,7 +97,7 @@ function makeRules() {
         orthogonalised(V, rows).forEach((d, i) => (W[i] += rate * stretch * d));
       },
     };
-    return rules[rule];
+    return rules[rule] ?? rules.descent; // of feedback alignment only F is another
   }
 
   /* X (rows, columns) by five steps of Newton and Schulz, X ← X (a + bA + cA²) with A = XᵀX, or

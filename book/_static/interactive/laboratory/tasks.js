@@ -1,17 +1,19 @@
 "use strict";
 
 /* The laboratory's tasks, gatings that one can guess, addresses and programs. What a reader
-   chooses is {task, opposite, blocks, contexts, items, margin, rule, loss, hidden, scale, rate,
-   steps, turn, seed}: the name of a preset; blocks [name, rows], of which the first holds in every
-   context; powers of ten for scale and rate; rule, loss and turn by number; 0 for seed before a
-   run. */
+   chooses is {task, opposite, blocks, contexts, items, margin, activation, rule, loss, hidden,
+   scale, rate, steps, turn, seed}: the name of a preset; blocks [name, rows], of which the first
+   holds in every context; powers of ten for scale and rate; activation, rule, loss and turn by
+   number; 0 for seed before a run. */
 var Laboratory = (() => {
   const range = (n) => Array.from({ length: n }, (_, i) => i);
   const power = (exponent) => Number((10 ** exponent).toPrecision(2));
-  const RULES = ["descent", "momentum", "adam", "muon"];
+  const ACTIVATIONS = ["relu", "squared"];
+  const RULES = ["descent", "momentum", "adam", "muon", "feedback"];
   const LOSSES = ["squared", "logistic"];
-  const RATES = [-1, -2, -2.7, -2]; // at which each rule learns
-  const [DESCENT, ADAM, SQUARED, LOGISTIC] = [0, 2, 0, 1];
+  const RATES = [-1, -2, -2.7, -2, -1]; // at which each rule learns,
+  const SCALES = [-5, -1.5]; // and σ with each activation
+  const [DESCENT, ADAM, FEEDBACK, SQUARED, LOGISTIC] = [0, 2, 4, 0, 1];
 
   const STRUCTURES = {
     tree: (n) => [1, 2, 4, 8].filter((parts) => parts <= n).flatMap((parts) =>
@@ -28,14 +30,13 @@ var Laboratory = (() => {
         (r >= n / 2 - 1 && r < n - 1 ? row.map((_, i) => row[other(i)]) : row));
     },
     chain: (n) => range(n).map((r) => range(n).map((i) => +(i <= r))),
-    random: (n) => range(2 * n - 1).map(() => range(n).map(() => +(Math.random() < 0.5))),
     empty: (n) => range(2 * n - 1).map(() => Array(n).fill(0)),
   };
   const block = (name, n) => [name, STRUCTURES[name](n)];
 
   /* Presets: what they are called, what differs from three trees, and structures. */
-  const TREES = { opposite: false, contexts: 3, items: 8, margin: 0.4, rule: DESCENT, loss: SQUARED,
-    hidden: 200, scale: -5, rate: -1, steps: 2000, turn: 0, seed: 0 };
+  const TREES = { opposite: false, contexts: 3, items: 8, margin: 0.4, activation: 0,
+    rule: DESCENT, loss: SQUARED, hidden: 200, scale: -5, rate: -1, steps: 2000, turn: 0, seed: 0 };
   const PRESETS = {
     trees: ["three trees", {}],
     structures: ["tree, ring, cross", {}, ["tree", "tree", "ring", "cross"]],
@@ -63,14 +64,9 @@ var Laboratory = (() => {
     return { ...chosen, blocks: all.map((b) => fitting(blocks[b])) };
   }
 
-  function surprise() {
-    const names = ["tree", "ring", "cross", "chain", "random"];
-    const some = () => names[Math.floor(names.length * Math.random())];
-    const chosen = { ...preset("trees"), contexts: 2 + Math.floor(3 * Math.random()) };
-    return fill(chosen, range(6).map(() => block(some(), chosen.items)));
-  }
-
   const isXor = ({ task }) => task === "xor";
+  const isSquared = ({ activation }) => activation === 1;
+  const hasFeedback = ({ rule }) => rule === FEEDBACK;
   const groupsOf = (chosen) => (isXor(chosen) ? 4 : chosen.contexts);
 
   /* The samples: for XOR two inputs and the margin; else an item and a context, one-hot. */
@@ -130,7 +126,7 @@ var Laboratory = (() => {
   function job(chosen) {
     const { hidden, steps, seed } = chosen;
     return { task: samples(chosen), gatings: gatings(chosen), rule: RULES[chosen.rule],
-      loss: LOSSES[chosen.loss], hidden, sigma: power(chosen.scale), rate: power(chosen.rate),
+      activation: ACTIVATIONS[chosen.activation], loss: LOSSES[chosen.loss], hidden, sigma: power(chosen.scale), rate: power(chosen.rate),
       steps, seed, every: Math.ceil(steps / 200), shown: 120,
       turn: chosen.turn === 1 && !isXor(chosen),
       left: chosen.loss === LOGISTIC ? 0.01 : 0.003, most: isXor(chosen), common: !isXor(chosen) };
@@ -140,10 +136,10 @@ var Laboratory = (() => {
 
   const NUMBERS = ["contexts", "items", "margin", "hidden", "steps", "turn", "seed"];
   const POWERS = ["scale", "rate"];
-  const NAMES = { rule: RULES, loss: LOSSES };
+  const NAMES = { activation: ACTIVATIONS, rule: RULES, loss: LOSSES };
 
   /* A block in an address: its name, or a hexadecimal digit for each cell. */
-  const written = ([name, rows]) => (name !== "drawn" && name !== "random" ? name
+  const written = ([name, rows]) => (name !== "drawn" ? name
     : rows.flat().map((value) => Math.round(15 * value).toString(16)).join(""));
   function read(text, n) {
     if (Object.hasOwn(STRUCTURES, text)) return block(text, n);
@@ -181,6 +177,7 @@ var Laboratory = (() => {
       if (index < 0) continue;
       chosen[key] = index;
       if (key === "rule" && !held.has("rate")) chosen.rate = RATES[index];
+      if (key === "activation" && !held.has("scale")) chosen.scale = SCALES[index];
     }
     const within = (low, value, high) => Math.min(high, Math.max(low, Math.round(value)));
     chosen.contexts = within(2, chosen.contexts, 5);
@@ -222,8 +219,10 @@ var Laboratory = (() => {
     const gated = isXor(chosen) ? `md.pathways(task, gates, ${hidden / 4})`
       : `md.networks.contextual_pathways(task, ${C}, ${Math.max(1, C - 1)}, `
         + `${Math.max(10, Math.round(hidden / 7))})`;
+    const sizes = `(${inputs[0].length}, ${hidden}, ${targets[0].length})`;
     return [...lines,
-      `relu = md.ReLUNetwork((${inputs[0].length}, ${hidden}, ${targets[0].length}))`,
+      isSquared(chosen) ? `relu = md.Layered(${sizes}, lambda z: jax.nn.relu(z) ** 2)`
+        : `relu = md.ReLUNetwork(${sizes})`,
       `gated = ${gated}`,
       "for network in (relu, gated):",
       `    weights = network.init(jax.random.key(0), ${power(chosen.scale)})`,
@@ -231,6 +230,6 @@ var Laboratory = (() => {
       "    print(run.losses[::100])", ""].join("\n");
   }
 
-  return { range, power, RATES, STRUCTURES, PRESETS, preset, fill, surprise, isXor,
-    groupsOf, samples, called, gatings, job, toAddress, fromAddress, program };
+  return { range, power, RATES, SCALES, STRUCTURES, PRESETS, preset, fill, isXor, isSquared,
+    hasFeedback, groupsOf, samples, called, gatings, job, toAddress, fromAddress, program };
 })();

@@ -16,21 +16,16 @@ Object.assign(Laboratory, (() => {
   }
 
   /* Squares, filled where `rows` say so. */
-  const squares = (rows, side, gap) => svg("svg", {
-    width: side * rows[0].length, height: side * rows.length, "aria-hidden": "true",
-    class: "laboratory-squares",
+  const squares = (rows, side, gap, said = { "aria-hidden": "true" }) => svg("svg", {
+    width: side * rows[0].length, height: side * rows.length, class: "laboratory-squares", ...said,
   }, ...rows.flatMap((row, y) => row.map((value, x) => svg("rect", {
     x: side * x + gap / 2, y: side * y + gap / 2, width: side - gap, height: side - gap,
     "fill-opacity": value,
   }))));
-  function gating(sets, G, side = 13) {
-    const node = squares(sets.map((set) => range(G).map((g) => +set.includes(g))), side, 3);
-    node.removeAttribute("aria-hidden");
-    node.setAttribute("role", "img");
-    node.setAttribute("aria-label", `groups of neurons active in ${sets.map((set) =>
-      set.map((g) => g + 1).join(" ")).join("; ")}:`);
-    return node;
-  }
+  const gating = (sets, G, side = 13) =>
+    squares(sets.map((set) => range(G).map((g) => +set.includes(g))), side, 3, { role: "img",
+      "aria-label": `groups of neurons active in ${sets.map((set) =>
+        set.map((g) => g + 1).join(" ")).join("; ")}:` });
 
   /* A block to draw in: its structure by name, or cell by cell, with mouse, finger or arrow keys;
      `changed` is then called with the block. */

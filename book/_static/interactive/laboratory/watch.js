@@ -4,7 +4,8 @@
    `text` are the words, and show(run) draws the frame run.at. */
 Laboratory.screen = (text) => {
   const { html, box, button, legend, axes, percent } = Figures;
-  const { range, colour, isXor, groupsOf, called, paint, rgb, small, fold } = Laboratory;
+  const { range, colour, isXor, isSquared, hasFeedback, groupsOf, called, paint, rgb, small, fold } =
+    Laboratory;
   const SAMPLES = ["+ +", "− −", "+ −", "− +"];
   let shown = null; // the run, and what stays while it is shown: its neurons' cards
 
@@ -22,6 +23,7 @@ Laboratory.screen = (text) => {
   const [lossPanel, sharePanel] = [panel("loss", 220), panel("share of the weight", 150)];
   const program = html("pre", { tabindex: 0 });
   const title = (words) => html("h3", {}, words);
+  const python = fold("The same in Python", small("From other random weights."), program);
   const forecasts = box("forecasts", title("Six neurons, chosen before training"), cardWords,
     cards);
   const node = html("section", {}, html("h2", {}, html("b", {}, "3"), "Watch it learn"), text,
@@ -33,13 +35,14 @@ Laboratory.screen = (text) => {
         title("Share of the network that is …"), ...sharePanel.nodes,
         small("A neuron counts by its weight: the length of its incoming weights times the length "
           + "of its outgoing ones. Colours as for the neurons."))),
-    verdict, forecasts, fold("The same in Python", small("From other random weights."), program));
+    verdict, forecasts, python);
 
   const keyOf = (entries) => legend(Object.fromEntries(entries.entries()));
 
   /* What stays during a run. */
   function lay({ chosen, guess, gatings, job, before, start: { order, groups, pi } }) {
     const [G, xor] = [groupsOf(chosen), isXor(chosen)];
+    const which = `${hasFeedback(chosen) ? "feedback" : "initial"} weights`;
     top.replaceChildren(...range(G).map((g) =>
       html("span", {}, xor ? SAMPLES[g] : `context ${g + 1}`)));
     side.replaceChildren(...range(G).filter((g) => groups.includes(g)).map((g) => {
@@ -54,14 +57,14 @@ Laboratory.screen = (text) => {
         Laboratory.gating(sets, G, 9))));
     key.replaceChildren(...keyOf(names));
     rasterWords.textContent = `Each row is a neuron and each column a sample; blank means silent. `
-      + `Rows were sorted before training by the ${xor ? "sample for which a neuron's initial "
-      + "weights are strongest" : "context in which a neuron's initial weights are weakest"} `
-      + `(left).${xor ? "" : chosen.turn
+      + `Rows were sorted before training by the ${xor ? `sample for which a neuron's ${which} `
+      + "are strongest" : `context in which a neuron's ${which} are weakest`} `
+      + `(left).${xor || isSquared(chosen) || hasFeedback(chosen) ? "" : chosen.turn
         ? " Preferences were shifted then: watch the blocks next to the diagonal."
         : " Watch the blocks on the diagonal."} ${order.length} of ${chosen.hidden} neurons are `
       + `shown${xor || order.length === job.shown ? "." : ": the others lean away from what all "
         + "samples share."}`;
-    cardWords.textContent = "Bars: how much the initial weights of a neuron prefer each context. "
+    cardWords.textContent = `Bars: how much the ${which} of a neuron prefer each context. `
       + "Forecast: the neuron falls silent in the context that it prefers least (orange). Right of "
       + "the bars, from the first step to the last: the samples that activate it (filled), context "
       + "1 on top; the forecast is the orange band.";
@@ -73,8 +76,9 @@ Laboratory.screen = (text) => {
         card: box("card", Laboratory.bars(preferences), strip, words) };
     });
     cards.replaceChildren(...made.map(({ card }) => card));
-    forecasts.hidden = xor;
-    program.textContent = Laboratory.program(chosen);
+    forecasts.hidden = xor || isSquared(chosen); // where there are none
+    python.hidden = hasFeedback(chosen); // of which the package has no network
+    if (!python.hidden) program.textContent = Laboratory.program(chosen);
     verdict.replaceChildren();
     past.replaceChildren(...(before ? [pastWords, ghost] : []));
     if (before) {
@@ -100,7 +104,7 @@ Laboratory.screen = (text) => {
       ...earlier.map((points) => ["soft", "earlier runs", points.filter(([step]) => step <= x[1])]),
       ...(start.floor > 1e-3 * most
         ? [["soft fine", "best linear network", x.map((step) => [step, start.floor])]] : []),
-      ["ink", "ReLU network", curveOf(seen)],
+      ["ink", Laboratory.networkOf(chosen), curveOf(seen)],
       ...(finished ? gatings.map(({ k, key: own, name }) =>
         [`${colour(k, chosen)} dash`, name, curves[own][0].map((loss, i) => [i * every, loss])]) : []),
     ];
@@ -154,15 +158,17 @@ Laboratory.screen = (text) => {
 
   function drawVerdict(run) {
     const { results, words } = Laboratory.judge(run);
-    verdict.replaceChildren(title("How far is each gated network from the ReLU network?"),
+    const network = `the ${Laboratory.networkOf(run.chosen)}`;
+    verdict.replaceChildren(title(`How far is each gated network from ${network}?`),
       html("div", { class: "laboratory-errors" },
         ...results.flatMap(({ name, error, k, mine }) => [
           html("span", {}, `${name}${mine ? " (your guess)" : ""}`),
           html("i", { class: colour(k, run.chosen), style: `width: ${Math.min(1, error) * 100}%` }),
           html("span", {}, Number.isFinite(error) ? percent(error) : "diverges")])),
-      small("The area between the two loss curves, relative to the area under the ReLU network's. "
-        + "Where a gated network learns like the ReLU network, we know before training what the "
-        + "ReLU network will learn, and when: with fixed switches, learning can be calculated."));
+      small(`The area between the two loss curves, relative to the area under that of ${network}. `
+        + `${isSquared(run.chosen) ? "" : `Where a gated network learns like ${network}, we know `
+        + "before training what it will learn, and when: with fixed switches, learning can be "
+        + "calculated."}`));
     cardWords.append(Laboratory.score(run.frames.at(-1)));
     return words;
   }

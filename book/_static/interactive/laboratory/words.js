@@ -2,10 +2,11 @@
 
 /* What the laboratory says of a run {chosen, guess, job, gatings, start, frames, curves}. */
 Object.assign(Laboratory, (() => {
-  const { PRESETS, isXor, groupsOf, called, power } = Laboratory;
+  const { PRESETS, isXor, isSquared, hasFeedback, groupsOf, called, power } = Laboratory;
   const { percent } = Figures;
-  const [RULES, LOSSES] = [["gradient descent", "momentum", "Adam", "Muon"],
-    ["squared loss", "logistic loss"]];
+  const ACTIVATIONS = ["ReLU", "squared ReLU"];
+  const RULES = ["gradient descent", "momentum", "Adam", "Muon", "feedback alignment"];
+  const LOSSES = ["squared loss", "logistic loss"];
 
   const KINDS = {
     tree: "In a tree, items share the answers of their branches.",
@@ -17,9 +18,12 @@ Object.assign(Laboratory, (() => {
      it differs from its like by more; and steps by which there is a curve. */
   const [LEARNED, FITS, NOISE, FEWEST] = [0.03, 0.1, 0.04, 20];
 
+  const networkOf = ({ activation }) => `${ACTIVATIONS[activation]} network`;
+
   /* A run, by its task and what is not usual. */
-  const inShort = ({ task, rule, loss, hidden, scale, turn }) => [PRESETS[task][0], RULES[rule],
-    loss && LOSSES[loss], turn && "shifted preferences", `${hidden} neurons`, `σ = ${power(scale)}`]
+  const inShort = ({ task, activation, rule, loss, hidden, scale, turn }) => [PRESETS[task][0],
+    activation && ACTIVATIONS[activation], RULES[rule], loss && LOSSES[loss],
+    turn && "shifted preferences", `${hidden} neurons`, `σ = ${power(scale)}`]
     .filter(Boolean).join(" · ");
 
   /* How to read the pictures of gatings. */
@@ -64,11 +68,11 @@ Object.assign(Laboratory, (() => {
         : "Nearly all of the network is never silent: neurons have turned to what all samples "
           + `share.${early}`;
     }
-    const dotted = floor > 1e-3 * most; // the best linear network is drawn
+    const dotted = floor > 1e-3 * most && !isSquared(chosen); // where linear networks stop
     if (dotted && loss < 1.3 * floor) {
       return "What is left can only be learned by neurons that are silent in some contexts."
-        + `${partly > 0.5 && right > 0.5 ? " Most fall silent where they were weakest at the start"
-          + `${chosen.turn ? "." : ": the diagonal."}` : ""}`;
+        + `${partly > 0.5 && right > 0.5 ? " Most fall silent in the context that they preferred"
+          + ` least${chosen.turn ? "." : ": the diagonal."}` : ""}`;
     }
     return `${dotted ? "It learns what a linear network can learn, down to the dotted line."
       : "It learns."} Most of the network is ${never < 0.5 ? "silent in some context by now."
@@ -125,14 +129,22 @@ Object.assign(Laboratory, (() => {
     const first = fits && alone && equal[0].k === G - 1 && G > 2 && !isXor(chosen);
     const { share } = last;
     const fullest = share.indexOf(Math.max(...share));
-    const said = failure({ ...last, learned, left, after }) || {
+    const of = share[fullest] > 0.5 && `${percent(share[fullest])} of the network ends up `
+      + called(fullest, chosen);
+    const unfinished = !learned && `${after}: more steps may change this.`;
+    const said = failure({ ...last, learned, left, after }) || (isSquared(chosen) && {
+      squared: "Gated networks do not foretell squared ReLUs, which can learn more than a linear "
+        + "network while they are active everywhere.",
+      share: of && `${of}.`, unfinished,
+    }) || {
       guess: !clear || !mine.name ? "" : !equal.includes(mine) ? `Not “${mine.name}”.`
         : all ? "Your guess is as good as any other."
           : fits && alone ? "You guessed it." : "Your guess is among the closest.",
       linear: linear && "All learn equally well: a linear network is enough, and no neuron has to "
         + "fall silent.",
       noise: !clear && "One gated network from two starts differs from itself by "
-        + `${percent(noise)}: too much to compare curves. Smaller initial weights help.`,
+        + `${percent(noise)}: too much to compare curves.`
+        + `${hasFeedback(chosen) ? "" : " Smaller initial weights help."}`,
       misfit: clear && !linear && !fits && (error < 1 ? "No loss curve fits well: even the closest differs by "
         + `${percent(error)} in area.` : "No gated network learns like it."),
       fit: fits && (alone ? `It learns like “${equal[0].name}”: the curves differ by `
@@ -141,10 +153,9 @@ Object.assign(Laboratory, (() => {
       lead: first && chosen.rule < 2 && chosen.loss === 0
         && find(({ k }) => k === 1).area > 1.1 * equal[0].area
         && "Its groups see the data of more contexts, so that they have a head start.",
-      share: share[fullest] > 0.5 && `${percent(share[fullest])} of the network ends up `
-        + `${called(fullest, chosen)}${learned && fits && fullest > 0
-          && equal.every(({ k }) => k !== fullest) ? ": curve and neurons disagree." : "."}`,
-      unfinished: !learned && `${after}: more steps may change this.`,
+      share: of && `${of}${learned && fits && fullest > 0
+        && equal.every(({ k }) => k !== fullest) ? ": curve and neurons disagree." : "."}`,
+      unfinished,
     };
     return { results, said, words: Object.values(said).filter(Boolean).join(" ") };
   }
@@ -157,5 +168,5 @@ Object.assign(Laboratory, (() => {
       + `${percent(chance)}. ${percent(share.at(-1))} of the network is never silent.`;
   }
 
-  return { RULES, LOSSES, inShort, reading, describe, story, judge, score };
+  return { ACTIVATIONS, RULES, LOSSES, networkOf, inShort, reading, describe, story, judge, score };
 })());

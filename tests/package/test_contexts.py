@@ -54,8 +54,9 @@ def test_candidate_has_a_common_pathway_and_one_per_subset():
     equal(on.sum(axis=1), [8, 6, 6, 6, 6])
 
 
-def test_closed_form_is_the_limit_of_training_on_the_final_residual():
-    num_contexts, num_items, strengths = 3, 4, (2e-2, 1e-2)
+@pytest.mark.parametrize("num_contexts", [2, 3])
+def test_closed_form_is_the_limit_of_training_on_the_final_residual(num_contexts):
+    num_items, strengths = 4, (2e-2, 1e-2)
     task = tasks.contextual(num_contexts, num_items)
     residual = final_residual(task)
     common = statistics.modes(task)
@@ -150,6 +151,21 @@ def test_it_is_the_formula_where_blocks_are_equal():
     order = np.random.default_rng(0).permutation(len(contexts))
     again = theory.context_preference(network, weights, task.take(order), contexts[order])
     close(again, found, atol=1e-12)
+
+
+def test_it_is_the_formula_where_blocks_differ():
+    """Each context weighs the outputs by its own ratio, so that the sums no longer vanish."""
+    network, weights, task, contexts = setting(3, 4, 20, 0.1, ["tree", "ring", "cross"])
+    parts = []
+    for data, layer in zip((task.inputs, task.targets), (weights[0], weights[1].T), strict=True):
+        means = np.stack([np.asarray(data)[:, contexts == c].mean(axis=1) for c in range(3)], 1)
+        means -= means.mean(axis=1, keepdims=True)
+        parts.append((np.asarray(layer) @ means, np.linalg.norm(means, axis=0)))
+    (told, xi), (asked, eta) = parts
+    found = told + asked * xi / eta
+    assert np.abs(found.mean(axis=1)).max() > 1e-3
+    found -= found.mean(axis=1, keepdims=True)
+    close(theory.context_preference(network, weights, task, contexts), found, atol=1e-12)
 
 
 @pytest.mark.parametrize("num_contexts", [3, 5])

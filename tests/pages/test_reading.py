@@ -69,7 +69,7 @@ def test_all_panels_are_shown(phone, address):
     """Side by side the parts would be the whole picture, at one scale."""
     phone.goto(f"{address}/book/more_contexts.html", wait_until="networkidle")
     phone.evaluate(LOAD)
-    phone.locator("img.panel >> nth=7").wait_for()
+    phone.locator("img.panel >> nth=5").wait_for()  # two figures of three panels
     parts = phone.locator("img.panel").evaluate_all(PARTS)
     for picture in {part["src"] for part in parts}:
         of_it = [part for part in parts if part["src"] == picture]

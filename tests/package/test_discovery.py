@@ -1,5 +1,6 @@
 """Gates found in recorded activity: planted ones come back, whatever the order and the noise."""
 
+import re
 import warnings
 
 import matplotlib as mpl
@@ -184,6 +185,7 @@ def test_single_trials_give_kinds():
     assert found.neurons == tuple(index for index in range(60) if index != 7)
     assert found.conditions == tuple(PAIRED)
     assert "59 neurons (rows) in 24 conditions (columns): 4 kinds of neurons\n" in repr(found)
+    assert re.findall(r"(?m)^ +(\d+) +\d+/24 ", repr(found)) == ["1", "2", "3", "4"]
     for words in ("1: all", "2: A, B", "3: A, C", "4: B, C"):
         assert f"gate {words}\n" in repr(found) + "\n"
     left = plots.kinds(found).axes[0]

@@ -89,6 +89,14 @@ def test_the_function_of_a_framework_is_asked_where_neurons_are_active():
             networks.from_weights(SMALL, activation=other, check=outputs_of_small)
 
 
+def test_a_function_is_asked_where_the_output_alone_has_a_bias():
+    def theirs(samples):
+        return np.maximum(samples @ W1.T, 0) @ W2.T + B2
+
+    network, _ = networks.from_weights([W1, W2], [None, B2], check=theirs)
+    assert network.biases == (False, True)
+
+
 class Tensor(np.ndarray):
     """As of PyTorch: NumPy cannot read it in half precision."""
 

@@ -78,13 +78,15 @@ def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def is_kept(path: Path) -> bool:
-    """Whether the outputs of a chapter are kept."""
+def kept(path: Path) -> NotebookNode | None:
+    """Return a chapter with the outputs that are kept of it, None if there are none."""
     folder = place(path.stem)
+    if not folder.exists():
+        return None
     try:
-        return folder.exists() and bool(get_cache(folder).match_cache_notebook(read(path)))
+        return get_cache(folder).merge_match_into_notebook(read(path))[1]
     except KeyError:
-        return False
+        return None
 
 
 def execute(path: Path, **options) -> NotebookNode:
@@ -106,8 +108,8 @@ def execute(path: Path, **options) -> NotebookNode:
 
 def executed(path: Path) -> NotebookNode:
     """Return a chapter with its outputs: the kept ones, or new ones, which are then kept."""
-    if is_kept(path):
-        return get_cache(place(path.stem)).merge_match_into_notebook(read(path))[1]
+    if (notebook := kept(path)) is not None:
+        return notebook
     begun = monotonic()
     notebook = execute(path)
     keep(path, notebook, monotonic() - begun)
@@ -139,7 +141,7 @@ def keep_cells(path: Path, cells: Sequence[tuple[str, list, float]]) -> None:
 
 def execute_missing(paths: Sequence[Path]) -> list[str]:
     """Execute chapters of which nothing is kept; return the errors."""
-    missing = [path for path in paths if not is_kept(path)]
+    missing = [path for path in paths if kept(path) is None]
     wrong, begun = [], monotonic()
     parallel = Parallel(cores(), "threading", return_as="generator_unordered")
     for number, (path, error) in enumerate(parallel(map(delayed(attempt), missing)), 1):
@@ -163,12 +165,12 @@ def attempt(path: Path) -> tuple[Path, str]:
 
 def choose_cache(app, page: str, content: list[str]) -> None:
     """Let MyST-NB find what has been executed, also where it shall execute nothing (mode "off")."""
-    kept = place(page.rpartition("/")[2])
-    found = is_kept(Path(app.env.doc2path(page)))
+    folder = place(page.rpartition("/")[2])
+    found = kept(Path(app.env.doc2path(page))) is not None
     mode = "cache" if found else app.config.nb_execution_mode
-    options = {"execution_cache_path": str(kept), "execution_mode": mode}
+    options = {"execution_cache_path": str(folder), "execution_mode": mode}
     app.env.mystnb_config = app.env.mystnb_config.copy(**options)
-    app.env.metadata[page]["key"] = kept.name
+    app.env.metadata[page]["key"] = folder.name
 
 
 def find_outdated(app, env, added, changed, removed) -> list[str]:

@@ -15,7 +15,8 @@ def recorded_values() -> Recorded:
     """What chapters recorded: {claim id: [(chapter, recorded value)]}."""
     found: Recorded = {}
     for chapter, path in execution.chapters().items():
-        cells = execution.code_cells(execution.executed(path)) if execution.is_kept(path) else ()
+        notebook = execution.kept(path)
+        cells = execution.code_cells(notebook) if notebook is not None else ()
         for output in (output for cell in cells for output in cell.outputs):
             if (value := output.get("metadata", {}).get("claim")) is not None:
                 found.setdefault(value["id"], []).append((chapter, value))

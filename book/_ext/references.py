@@ -73,11 +73,13 @@ def drift(book: Path = BOOK, folder: Path = REFERENCES) -> list[str]:
 
 def main(*names: str) -> int:
     """Write the references of the named chapters, or of all; 1 if something is wrong."""
+    known = chapters()
+    if unknown := set(names) - set(known):
+        sys.exit(f"CHAPTER: expected some of {sorted(known)}, got {sorted(unknown)}")
     if execution.main(*names):
         return 1
-    for name, source in chapters().items():
-        if not names or name in names:
-            regenerate(source)
+    for name in names or known:
+        regenerate(known[name])
     return 0
 
 

@@ -61,8 +61,8 @@ class Figure:
         return self.shown()
 
     def cells(self, kind):
-        found = self.node.locator(f"[data-{kind}]").all()
-        return np.array([cell.get_attribute("aria-pressed") == "true" for cell in found], int)
+        pressed = "cells => cells.map((cell) => cell.getAttribute('aria-pressed') === 'true')"
+        return np.array(self.node.locator(f"[data-{kind}]").evaluate_all(pressed), int)
 
     def curve(self, picture, series):
         """Points of a drawn curve in the axes' units, and the size of a pixel in them."""

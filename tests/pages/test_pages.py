@@ -15,6 +15,7 @@ COLOURS = ["color-contrast-enhanced", "link-in-text-block"]  # enhanced: 7 to 1 
 NARROW = ["scrollable-region-focusable", "target-size", "css-orientation-lock"]
 
 UNFOLD = """() => {
+  document.querySelectorAll("div.cell_output img").forEach((image) => { image.loading = "eager"; });
   document.querySelectorAll("details").forEach((box) => { box.open = true; });
   document.querySelectorAll("button.toggle-button-hidden").forEach((button) => button.click());
 }"""
@@ -28,7 +29,8 @@ RUN_AXE = """async ([chosen, others, left_out]) => {
   const rules = Object.fromEntries(
     axe.getRules().map((rule) => [rule.ruleId, { enabled: enabled(rule) }]));
   const measured = { exclude: left_out.map((part) => [part]) };
-  const { violations } = await axe.run(measured, { rules, resultTypes: ["violations"] });
+  const preload = rules["css-orientation-lock"].enabled;  // which alone reads style sheets
+  const { violations } = await axe.run(measured, { rules, preload, resultTypes: ["violations"] });
   return violations.flatMap(({ id, impact, nodes }) =>
     nodes.map(({ target }) => `${impact}: ${id} at ${target.join(" ")}`));
 }"""
@@ -86,6 +88,11 @@ CUT_OFF = """() => {
   }
   return shown.filter(cut).map((node) => node.outerHTML.slice(0, 80));
 }"""
+# Pictures of which a part is to be scrolled to, where their panels should stack.
+SCROLLS = """() => [...document.querySelectorAll("div.cell_output img")].filter((image) => {
+  const box = image.closest("div.cell_output");
+  return image.clientWidth && box.scrollWidth > box.clientWidth + 1;
+}).map((image) => image.src.split("/").pop())"""
 WIDE_FORMULA = """() => [...document.querySelectorAll("main article div.math")]
   .filter((node) => node.querySelector("mjx-container") && [node, ...node.children]
     .some((part) => part.clientWidth && part.scrollWidth > part.clientWidth + 1))
@@ -112,6 +119,7 @@ CLIPPED = """() => {
     return box.width && !node.closest("mjx-assistive-mml") && box.right > width + 1;
   }).map((node) => node.outerHTML.slice(0, 90));
 }"""
+PHONE, SCREEN = {"width": 360, "height": 800}, {"width": 1280, "height": 900}
 PAPER = {"width": 673, "height": 985}  # of A4 without its margins, in pixels
 ON_PAPER = {
     "shown": CLICKABLE,
@@ -154,7 +162,6 @@ def printed(page) -> list[str]:
     ]
     page.evaluate("() => window.dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
-    page.set_viewport_size({"width": 1280, "height": 900})
     return found
 
 
@@ -163,29 +170,31 @@ def test_page(page, address, name):
     """What is read, seen and printed; pages that only lead on are opened by the test of links."""
     asked = set()
     page.on("request", lambda request: asked.add(request.url.partition("?")[0].partition("#")[0]))
+    page.set_viewport_size(PHONE)  # pictures' panels stack when a page is opened
     page.goto(f"{address}/{name}", wait_until="load")
     page.wait_for_function("() => document.readyState === 'complete' && document.body")
     page.wait_for_load_state("networkidle")
+    page.set_viewport_size(SCREEN)
     page.add_style_tag(content="*, *::before, *::after { transition: none !important; }")
     page.evaluate("() => window.MathJax?.startup?.promise?.then(() => true)")
     found = [f"heading wraps over its #: {text}" for text in page.evaluate(WRAPPED)]
     size = sum(weight(url.removeprefix(f"{address}/")) for url in asked)
     found += [f"heavy: {size} bytes"] if size > HEAVIEST else []
     found += printed(page) if name.startswith("book/") else []
+    page.set_viewport_size(PHONE)
     page.evaluate(UNFOLD)
-    page.wait_for_timeout(400)  # what unfolds fades in
+    page.wait_for_timeout(500)  # what unfolds fades in, boxes that scroll now are marked
 
     found += [f"raw TeX: {text}" for text in page.evaluate(RAW_TEX)]
     found += [f"no text alternative: {text}" for text in page.evaluate(NO_ALT)]
-    page.set_viewport_size({"width": 360, "height": 800})
-    page.wait_for_timeout(200)  # boxes that scroll now are marked
     found += [f"wider than 360 pixels: {text}" for text in page.evaluate(TOO_WIDE)]
     found += [f"cut off at 360 pixels: {text}" for text in page.evaluate(CUT_OFF)]
+    found += [f"to be scrolled at 360 pixels: {text}" for text in page.evaluate(SCROLLS)]
     found += page.problems  # axe, which comes now, reads style sheets by itself
 
     page.evaluate(AXE)
     found += [f"axe, narrow, {text}" for text in page.evaluate(RUN_AXE, [NARROW, False, []])]
-    page.set_viewport_size({"width": 1280, "height": 900})
+    page.set_viewport_size(SCREEN)
     page.wait_for_timeout(200)
     found += [f"cut off at 1280 pixels: {text}" for text in page.evaluate(CUT_OFF)]
     found += [f"formula wider than the page: {text}" for text in page.evaluate(WIDE_FORMULA)]

@@ -1,21 +1,10 @@
 """Reading: pictures on phones, marks by touch, and after a search."""
 
 import pytest
-from test_pages import ROOT, all_pages, leads_on
+from test_pages import UNFOLD
 
-PAGES = [name for name in all_pages() if name.startswith("book/") and not leads_on(ROOT / name)]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
-# Pictures of which a part is to be scrolled to.
-CUT = """() => [...document.querySelectorAll("div.cell_output img")].filter((image) => {
-  const box = image.closest("div.cell_output");
-  return image.clientWidth && box.scrollWidth > box.clientWidth + 1;
-}).map((image) => image.src.split("/").pop())"""
-
-LOAD = """() => {
-  document.querySelectorAll("details").forEach((box) => { box.open = true; });
-  document.querySelectorAll("div.cell_output img").forEach((image) => { image.loading = "eager"; });
-}"""
 PARTS = """images => images.map((image) => ({
   src: image.src, wide: image.clientWidth, height: image.clientHeight,
   whole: image.clientHeight * image.getAttribute("width") / image.getAttribute("height"),
@@ -57,18 +46,10 @@ def test_words_found_are_not_marked_for_ever(page, address, end):
     assert page.locator(".highlighted").count() == 0
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_figures_fit_on_a_phone(phone, address, name):
-    phone.goto(f"{address}/{name}", wait_until="networkidle")
-    phone.evaluate(LOAD)
-    phone.wait_for_timeout(500)
-    assert phone.evaluate(CUT) == []
-
-
 def test_all_panels_are_shown(phone, address):
     """Side by side the parts would be the whole picture, at one scale."""
     phone.goto(f"{address}/book/more_contexts.html", wait_until="networkidle")
-    phone.evaluate(LOAD)
+    phone.evaluate(UNFOLD)
     phone.locator("img.panel >> nth=5").wait_for()  # two figures of three panels
     parts = phone.locator("img.panel").evaluate_all(PARTS)
     for picture in {part["src"] for part in parts}:

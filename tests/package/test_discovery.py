@@ -211,6 +211,10 @@ def test_activity_is_the_mean_over_trials_whatever_holds_them():
         discovery.activity_by_condition(frame, pd.Series(pairs, index=frame.index + 1))
     with pytest.warns(UserWarning, match="'time' outweighs"):
         discovery.activity_by_condition(frame.assign(time=np.arange(len(frame)) * 100), labels)
+    half = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]])  # has the first neuron
+    discovery.activity_by_condition(half, np.arange(3))
+    with pytest.warns(UserWarning, match="0 outweighs"):
+        discovery.activity_by_condition(half * [[1.1], [1.0], [1.0]], np.arange(3))
     both = pd.concat([frame, columns], axis=1)
     for trials, given in (
         (counts, pairs),

@@ -192,6 +192,10 @@ def test_integer_class_labels_get_the_advice_to_make_them_one_hot():
         train(network, weights, task, 0.05, 2, **options)
     with refused(advice):
         md.predict(network, 0.01, task, 0.05, 2, key=KEY, **options)
+    for two in ([0, 1, 1, 0], [0, 0, 0, 0]):
+        task = tasks.Task.from_samples(np.eye(4), np.array(two))
+        with refused(r"task: expected one row per class, as .*numpy\.eye\(2\)"):
+            train(network, weights, task, 0.05, 2, **options)
     one_hot = tasks.Task.from_samples(np.eye(4), np.eye(3)[labels])
     assert train(network, weights, one_hot, 0.05, 2, **options).losses[0] < 1.2
 

@@ -291,6 +291,18 @@ def test_neurons_that_are_repeated_have_no_output_at_first(second):
 
 
 @pytest.mark.parametrize(
+    ("optimiser", "expected"),
+    [(None, (2 / 400 * 50) ** 0.5), (optax.adam(0.01), (2 / 400 / (1 / 100 + 1 / 50)) ** 0.5)],
+)
+def test_two_seeds_differ_by_what_the_numbers_of_random_neurons_tell(optimiser, expected):
+    """Of the two stand-ins both are random pairs if the rule keeps copies, else the second alone."""
+    how = {"optimiser": optimiser, "loss": md.squared_error, "num_steps": 9}
+    network, task = networks.ReLUNetwork((3, 400, 1)), tasks.xor(1.0)
+    choice = choose_stand_in(network, 0.02, task, num_neurons=100, key=KEY, **how)
+    assert choice.seeds == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
     ("network", "task", "scale", "rate", "steps", "stated"),
     [
         (networks.ReLUNetwork((6, 400, 400, 21)), tasks.contextual(2, 4), 2e-3, 0.2, 600, 0),
@@ -418,6 +430,23 @@ def test_data_of_single_precision_have_the_rank_of_their_precision():
     basis = reduction.span(wide, 1e-9 * wide)
     close(basis @ basis.T @ wide, wide, atol=1e-12)
     assert basis.shape == (5, 3)
+
+
+def test_designed_neurons_do_not_depend_on_a_basis_of_the_data(monkeypatch):
+    """Of inputs that contexts make rank-deficient, with equal singular values; and of targets."""
+    task, network = tasks.contextual(3, 4), networks.ReLUNetwork((7, 64, 28))
+
+    def losses():
+        return np.asarray(md.predict(network, 1e-2, task, 0.05, 300, key=KEY).losses)
+
+    def turned(*pieces):
+        basis = span(*pieces)
+        draw = np.random.default_rng(basis.size).normal(size=(basis.shape[1],) * 2)
+        return basis @ np.linalg.qr(draw)[0]
+
+    span, before = neurons.span, losses()
+    monkeypatch.setattr(neurons, "span", turned)
+    close(losses(), before, rtol=1e-10)
 
 
 def test_layers_of_unequal_widths_are_narrowed_by_what_each_matrix_joins():

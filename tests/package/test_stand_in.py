@@ -295,7 +295,7 @@ def test_neurons_that_are_repeated_have_no_output_at_first(second):
     [(None, (2 / 400 * 50) ** 0.5), (optax.adam(0.01), (2 / 400 / (1 / 100 + 1 / 50)) ** 0.5)],
 )
 def test_two_seeds_differ_by_what_the_numbers_of_random_neurons_tell(optimiser, expected):
-    """Of the two stand-ins both are random pairs if the rule keeps copies, else the second alone."""
+    """Both stand-ins are random pairs if the rule keeps copies, else the second alone is random."""
     how = {"optimiser": optimiser, "loss": md.squared_error, "num_steps": 9}
     network, task = networks.ReLUNetwork((3, 400, 1)), tasks.xor(1.0)
     choice = choose_stand_in(network, 0.02, task, num_neurons=100, key=KEY, **how)

@@ -64,9 +64,10 @@
   }
 
   function update() {
-    const wanted = words.value.toLowerCase().split(/\s+/);
+    const plain = (text) => text.toLowerCase().replaceAll("’", "'");
+    const wanted = plain(words.value).split(/\s+/);
     const asked = words.value || Object.values(selects).some((field) => field.value !== "all");
-    const matches = (row) => wanted.every((word) => row.textContent.toLowerCase().includes(word))
+    const matches = (row) => wanted.every((word) => plain(row.textContent).includes(word))
       && Object.entries(selects).every(([name, s]) => s.value === "all" || s.value === choices[name](row));
     let found = 0;
     for (const [chapter, { button, head, rows: all, open }] of groups) {

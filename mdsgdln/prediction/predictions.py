@@ -121,7 +121,7 @@ def predict(
     if not checks.is_traced(error) and not error <= LARGE:
         warnings.warn(
             f"predict: the curve may be {error:.0%} off, as it estimates; "
-            f"two seeds of the network may differ by {seeds:.0%}",
+            f"two seeds of the network may differ by {seeds:.1%}",
             stacklevel=2,
         )
     return predicted

@@ -13,6 +13,8 @@ STEPS = 8  # of refinement
 LEAST, MOST, RAREST = 1e-3, 0.3, 0.02  # rates of flips in the mixture; share of the background
 PRIOR = 9.0  # entries with a kind's mean rate of flips that are added to those of each state
 LEVEL = 0.01  # of single tests
+ORDERS = 4  # of neurons, in which they are clustered
+UNEQUAL = 1e-8  # less than distances differ by, where they do
 APART = 3  # conditions between kinds, at least: a continuum changes in one or two at a time
 
 
@@ -118,24 +120,37 @@ def _smallest(patterns: States, share: float) -> int:
 
 
 def _proposed(patterns: States, sizes: list[int]) -> np.ndarray:
-    """Return the majorities of leaf clusters of several minimal sizes."""
+    """Return the majorities of leaf clusters of several minimal sizes.
+
+    The tree is that of the mutual reachability, the largest of a distance and of both neurons'
+    distances to their neighbour at half the size. Most are equal to others, and scikit-learn sorts
+    equal ones as the processor does; so they are made a little unequal. Of equal ones that of the
+    earlier neurons comes first, so that one cluster grows, not many that meet. As clusters depend
+    on what comes first, neurons are taken in several orders.
+    """
     from sklearn.cluster import HDBSCAN  # half a second, and most programs cluster nothing
 
     on, off = (part.astype(np.float32) for part in patterns)
     differing, shared = on @ off.T, (on + off) @ (on + off).T
     distances = ((differing + differing.T) / np.maximum(shared, 1)).astype(float)
-    gates = [on[:0]]
-    for size in sizes:
-        if size <= len(on):
+    gates, rng = [on[:0]], np.random.default_rng(0)
+    for size in [size for size in sizes if size <= len(on)]:
+        near = np.partition(distances, size // 2, axis=1)[:, [size // 2]]
+        reached = np.maximum(distances, np.maximum(near, near.T))
+        for _ in range(ORDERS):
+            place = rng.permutation(len(on))
+            later, earlier = np.maximum.outer(place, place), np.minimum.outer(place, place)
+            unequal = reached + UNEQUAL * (later + earlier / len(on)) / len(on)
+            np.fill_diagonal(unequal, 0)
             tree = HDBSCAN(
                 min_cluster_size=size,
-                min_samples=size // 2 + 1,
+                min_samples=1,
                 metric="precomputed",
                 cluster_selection_method="leaf",
                 allow_single_cluster=True,
-                copy=True,
+                copy=False,
             )
-            gates.append(_fitted(patterns, tree.fit(distances).labels_, 1).gates)
+            gates.append(_fitted(patterns, tree.fit(unequal).labels_, 1).gates)
     return np.concatenate(gates)
 
 

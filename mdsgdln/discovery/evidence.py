@@ -59,7 +59,8 @@ def silhouette(found: Mixture, patterns: States, most: int) -> float:
     if len(found.gates) < 2:
         return 0.0
     kind, misfit = found.kind(patterns), patterns.misfit(found.gates)
-    largest = np.argsort(-np.bincount(kind[kind >= 0], minlength=len(found.gates)))[:most]
+    sizes = np.bincount(kind[kind >= 0], minlength=len(found.gates))
+    largest = np.argsort(-sizes, kind="stable")[:most]
     own = misfit[np.arange(len(kind)), kind]
     misfit[np.arange(len(kind)), kind] = np.inf
     fit = 1 - own / np.maximum(misfit.min(axis=1), 1e-12)

@@ -70,7 +70,7 @@ def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patter
     They are in decreasing order of weight. Arguments and errors are those of ``k_means_gates``.
     """
     gates, shares = _distinct(activity, weights)
-    heaviest = np.argsort(-shares)
+    heaviest = np.argsort(-shares, kind="stable")
     common = heaviest[(shares[heaviest] >= COMMON) & gates[heaviest].any(axis=1)]
     return Patterns(gates[common].astype(int), shares[common])
 

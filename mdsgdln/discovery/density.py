@@ -150,7 +150,10 @@ def _proposed(patterns: States, sizes: list[int]) -> np.ndarray:
                 allow_single_cluster=True,
                 copy=False,
             )
-            gates.append(_fitted(patterns, tree.fit(unequal).labels_, 1).gates)
+            label = tree.fit(unequal).labels_
+            members = (label == np.arange(label.max() + 1)[:, None]).astype(np.float32)
+            majority = members @ on > members @ off
+            gates.append(majority[majority.any(axis=1)].astype(float))
     return np.concatenate(gates)
 
 

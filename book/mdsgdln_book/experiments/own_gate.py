@@ -1,7 +1,6 @@
 """Units whose gate has weights of its own: who escapes first, and when."""
 
 from dataclasses import dataclass
-from itertools import combinations
 from operator import itemgetter
 
 import jax
@@ -11,6 +10,7 @@ import optax
 
 from mdsgdln import gates, networks, tasks, training
 from mdsgdln_book import linear_maps, sweeps
+from mdsgdln_book.experiments.gate_race import context_subsets
 from mdsgdln_book.experiments.letting_go_tasks import contextual_task
 from mdsgdln_book.experiments.reduced import (
     keep_weights,
@@ -44,8 +44,7 @@ class Units(networks.Network):
     @property
     def sets(self) -> list[tuple[int, ...]]:
         """The set of contexts in which each unit is open, where gates are given."""
-        numbers = range(self.contexts)
-        sets = [some for k in numbers for some in combinations(numbers, k + 1)]
+        sets = context_subsets(self.contexts)
         return [some for some in sets for _ in range(self.sizes[1] // len(sets))]
 
     def hidden(self, weights, inputs):

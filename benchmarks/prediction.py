@@ -3,6 +3,8 @@
 The published configuration of MHS App. H: 100 neurons a pathway, ReLU networks of 700 and of 2000.
 """
 
+from functools import partial
+
 import jax
 from timing import interleaved
 
@@ -22,44 +24,34 @@ def measure():
 
 
 def measure_case(num_contexts, structures):
-    """Return seconds of training and of both predictions, and their deviations from it."""
+    """Return what the gated network of the published task gives."""
     task = tasks.contextual(num_contexts, 8, structures)
-    network = networks.contextual_pathways(task, num_contexts, num_contexts - 1, 100)
-    weights = network.init(KEY, SCALE)
-    settings = task, 0.001 * task.num_samples, NUM_STEPS
-
-    def train():
-        return training.train(network, weights, *settings).losses
-
-    def from_scale():
-        return theory.predict(network, SCALE, *settings).losses
-
-    def from_weights():
-        return theory.predict(network, weights, *settings).losses
-
-    best = interleaved(train=train, from_scale=from_scale, from_weights=from_weights)
-    return best | {
-        "train / from_scale": best["train"] / best["from_scale"],
-        "deviation_from_scale": deviation(from_scale(), train()),
-        "deviation_from_weights": deviation(from_weights(), train()),
-    }
+    return compare(networks.contextual_pathways(task, num_contexts, num_contexts - 1, 100), task)
 
 
 def measure_relu(width):
-    """Return seconds of training a ReLU network and of its prediction, and the deviation."""
+    """Return what a ReLU network on three contexts gives."""
     task = tasks.contextual(3, 8)
-    network = networks.ReLUNetwork((len(task.inputs), width, len(task.targets)))
+    return compare(networks.ReLUNetwork((len(task.inputs), width, len(task.targets))), task)
+
+
+def compare(network, task):
+    """Return seconds of training and of its predictions, and their deviations from it."""
     weights = network.init(KEY, SCALE)
     settings = task, 0.001 * task.num_samples, NUM_STEPS
+    starts = {"from_scale": SCALE}
+    if isinstance(network, networks.GatedNetwork):
+        starts["from_weights"] = weights
 
     def train():
         return training.train(network, weights, *settings).losses
 
-    def from_scale():
-        return theory.predict(network, SCALE, *settings, key=KEY).losses
+    def predict(start):
+        return theory.predict(network, start, *settings, key=KEY).losses
 
-    best = interleaved(train=train, from_scale=from_scale)
+    predictions = {name: partial(predict, start) for name, start in starts.items()}
+    best = interleaved(train=train, **predictions)
+    best["train / from_scale"] = best["train"] / best["from_scale"]
     return best | {
-        "train / from_scale": best["train"] / best["from_scale"],
-        "deviation_from_scale": deviation(from_scale(), train()),
+        f"deviation_{name}": deviation(found(), train()) for name, found in predictions.items()
     }

@@ -112,11 +112,9 @@ def read(path: Path) -> list[dict]:
     rows = []
     for number, line in enumerate(whole_lines(path).splitlines(), start=1):
         try:
-            entry = json.loads(line)
-        except ValueError as error:
+            rows.append(with_nan(json.loads(line)))
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"path: line {number} of {path} is no row: {line!r:.80}") from error
-        if "setting" in entry:  # not a header: what made the rows below it
-            rows.append(with_nan(entry))
     return rows
 
 

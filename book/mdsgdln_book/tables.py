@@ -91,10 +91,7 @@ def load(name: str) -> pd.DataFrame:
         ValueError: as ``rows``.
     """
     runs = zip(find_table(name).settings, rows(name), strict=True)
-    return pd.DataFrame(
-        {**setting, **dict(sorted(row["results"].items())), "failed": row["failed"]}
-        for setting, row in runs
-    )
+    return sweeps.as_table([row | {"setting": setting} for setting, row in runs])
 
 
 def cost(part: str) -> dict[str, dict]:

@@ -134,7 +134,8 @@ def test_neuron_reaches_a_boundary_and_slides_as_filippov_says():
 def test_neuron_leaves_a_boundary_when_the_push_wins():
     # The first target is so large that it lifts the neuron over the boundary of the second.
     task = tasks.Task(SLIDE.inputs, [[20.0, -2.0]])
-    flow = dynamics.relu_flow(ONE, [np.array([[0.1, -0.2]]), np.array([[0.2]])], task, [0, 5])
+    weights = [np.array([[0.1, -0.2]]), np.array([[0.2]])]
+    flow = dynamics.relu_flow(ONE, weights, task, [0, 5], step=1e-3)
     found = flow.events
     assert (found["from"].iloc[0], found["to"].iloc[0]) == (-1, 1)  # crosses without a rest
 

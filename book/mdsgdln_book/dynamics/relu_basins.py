@@ -16,7 +16,7 @@ from scipy.linalg import orth
 
 from mdsgdln.tasks import Task
 from mdsgdln_book.dynamics.maxima import BOUNDARY
-from mdsgdln_book.dynamics.relu_neurons import FLAT, gate_patterns, heun_step, velocity
+from mdsgdln_book.dynamics.relu_neurons import FLAT, gate_patterns, velocity
 from mdsgdln_book.dynamics.settling import nearest_maxima
 
 STEP, ROUND, MOST_ROUNDS = 0.05, 100, 100  # over the largest rate there may be; steps a round
@@ -107,6 +107,7 @@ def basins(task: Task, *, key: Array, num_neurons: int = 4096) -> list[Basin]:
 def _flow(z: Array, inputs: Array, residual: Array) -> tuple:
     """Follow neurons z = (w, u), k = n + m, from their directions on, by Heun's rule.
 
+    It averages the gradients on both sides of a boundary.
     X and R have norm 1 here and time runs in units of P/(‖X‖‖R‖), so that no rate is above 1.
     Where only weak samples are on, no rate is above Σ_on ‖r_i‖‖x_i‖, and steps are longer.
 
@@ -124,9 +125,10 @@ def _flow(z: Array, inputs: Array, residual: Array) -> tuple:
     def step(state, size):
         z, growth, time = state
         most = largest(z)
+        slope = flow(z)
         # A strong sample may turn on at the end of the step.
-        size = size / jnp.maximum(most, largest(z + size / most * flow(z)))
-        new = heun_step(flow, z, size)
+        size = size / jnp.maximum(most, largest(z + size / most * slope))
+        new = z + size / 2 * (slope + flow(z + size * slope))
         stretch = jnp.linalg.norm(new, axis=1, keepdims=True)
         return (new / stretch, growth + jnp.log(stretch), time + size), None
 

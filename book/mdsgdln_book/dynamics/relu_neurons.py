@@ -5,12 +5,9 @@ A neuron is a row z = (w, v) of input and output weights. In gradient flow, for 
     ẇ = Σ_{i on} β_i x_i,  v̇ = (1/P) Σ_i relu(wᵀx_i) r_i,  β_i = vᵀr_i/P.
 """
 
-from collections.abc import Callable
-
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PyTree
+from jaxtyping import Array, Float, Int
 
 FLAT = 1e-9  # shorter than this, of length 1 once, a vector is zero
 NEAR = 0.02  # |cos(w, x)| up to which a sample is on the boundary
@@ -28,13 +25,6 @@ def velocity(
     on = activity > least
     push, activity = jnp.where(on, v @ residual, 0), jnp.where(on, activity, 0)
     return jnp.concatenate([push @ inputs.T, activity @ residual.T], axis=1)
-
-
-def heun_step(flow: Callable[[PyTree], PyTree], state: PyTree, step: float) -> PyTree:
-    """Take one step of Heun's rule, which averages the gradients on both sides of a boundary."""
-    first = flow(state)
-    second = flow(jax.tree.map(lambda z, slope: z + step * slope, state, first))
-    return jax.tree.map(lambda z, a, b: z + step / 2 * (a + b), state, first, second)
 
 
 def gate_patterns(

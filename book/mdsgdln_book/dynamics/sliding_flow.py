@@ -16,7 +16,6 @@ from mdsgdln.tasks import Task
 from mdsgdln_book.dynamics.sliding_step import ENOUGH, Sliders, implicit_step
 
 OFF, SLIDING, ON = -1, 0, 1
-RESOLVED = 0.02  # a step over the time in which the fastest thing grows by e
 
 
 class ReLUFlow(NamedTuple):
@@ -46,7 +45,7 @@ def relu_flow(
     task: Task,
     times: ArrayLike,
     *,
-    step: float | None = None,
+    step: float,
     observe: Callable[[Any], Any] | None = None,
 ) -> ReLUFlow:
     """Follow the gradient flow of a ReLU network with one hidden layer, its sliding gates resolved.
@@ -60,17 +59,16 @@ def relu_flow(
         weights: its initial weights.
         task: what it is trained on.
         times: t of the losses and states, increasing from 0 on.
-        step: longest step; if not given, 0.02 over the fastest rate, ‖X‖‖Y‖/P or, for large
-            weights, (‖W₁‖² + ‖W₂‖²)‖X‖²/P.
+        step: longest step; the fastest rate is ‖X‖‖Y‖/P or, for large weights,
+            (‖W₁‖² + ‖W₂‖²)‖X‖²/P.
         observe: a function of the weights, compiled; its values at each time are returned.
     """
     network.check(weights, task)
     first, second = (jnp.asarray(layer, float) for layer in weights)
     data = jnp.asarray(task.inputs, float), jnp.asarray(task.targets, float)
-    longest = _resolving(first, second, *data) if step is None else step
-    sizes, marks = _steps(np.asarray(times, float), longest)
+    sizes, marks = _steps(np.asarray(times, float), step)
     # After the last time one step more, which shows where samples on a boundary go.
-    further = np.append(sizes, sizes[-1] if len(sizes) else longest)
+    further = np.append(sizes, sizes[-1] if len(sizes) else step)
     last, after, records = _follow(first.T, second, *data, further, observe)
     losses, states, observed, residuals = jax.tree.map(np.asarray, records)
     path = np.concatenate([states[:1], states, np.asarray(after)[None]])
@@ -99,14 +97,6 @@ def relu_flow(
         events=pd.DataFrame(events),
         residual=float(residuals.max()),
     )
-
-
-def _resolving(first, second, inputs, targets) -> float:
-    with_data = jnp.linalg.norm(inputs, 2) / inputs.shape[1]
-    curvature = jnp.linalg.norm(first, 2) ** 2 + jnp.linalg.norm(second, 2) ** 2
-    early = with_data * jnp.linalg.norm(targets, 2)
-    rate = jnp.maximum(early, with_data * jnp.linalg.norm(inputs, 2) * curvature)
-    return RESOLVED / float(rate)
 
 
 def _steps(times, longest: float) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float
 
-from mdsgdln.networks import GatedNetwork, LinearNetwork
+from mdsgdln.networks import GatedNetwork
 from mdsgdln.statistics import Modes, effective_dataset, modes
 from mdsgdln.tasks import Task
 from mdsgdln.theory import expected_initial_strength
@@ -27,9 +27,7 @@ def measured_initial_strength(
     return jnp.sum(grown**2, axis=0)
 
 
-def balanced_weights(
-    network: GatedNetwork | LinearNetwork, task: Task, start: float | Mapping | list
-) -> Any:
+def balanced_weights(network: GatedNetwork, task: Task, start: float | Mapping) -> dict[Any, Any]:
     """Return the balanced part of random initial weights, the only part that grows.
 
     W₁ = Σ c_α v_αᵀ and W₂ = Σ u_α c_αᵀ for every pathway, u and v the modes of its effective
@@ -44,19 +42,15 @@ def balanced_weights(
     Returns:
         weights as from ``network.init``.
     """
-    gated = network.as_gated() if isinstance(network, LinearNetwork) else network
-    graph = gated.graph
-    given = dict(zip(graph.edges, start, strict=True)) if isinstance(start, list) else start
+    graph = network.graph
     weights: dict[Any, Any] = {}
     for path in graph.paths:
         into, out = graph.path_edges(path)
-        found, number = modes(effective_dataset(gated, task, path)), graph.neurons[path[1]]
-        if isinstance(given, Mapping):
-            grown = (given[into] @ found.right + given[out].T @ found.left) / 2  # c_α, (H, modes)
+        found, number = modes(effective_dataset(network, task, path)), graph.neurons[path[1]]
+        if isinstance(start, Mapping):
+            grown = (start[into] @ found.right + start[out].T @ found.left) / 2  # c_α, (H, modes)
         else:
-            strength = expected_initial_strength(number, given)
+            strength = expected_initial_strength(number, start)
             grown = strength**0.5 * np.eye(number, len(found.singular_values))
         weights |= {into: grown @ found.right.T, out: found.left @ grown.T}
-    if isinstance(network, LinearNetwork):
-        return list(weights.values())
     return {edge: weights[edge] for edge in graph.edges}

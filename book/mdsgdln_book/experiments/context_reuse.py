@@ -34,14 +34,9 @@ def measure_context_reuse(contexts: int, hidden_layers: int, seed: int) -> dict:
     # Through two layers, what is beside the targets changes which gates are found.
     small = reduce_network(relu, weights, task) if hidden_layers == 1 else (relu, weights, task)
     run = training.train(*small, sum_step * task.num_samples, num_steps)
-    untrained, energy_untrained = context_shares(weights, task.inputs, contexts)
-    trained, energy_trained = context_shares(run.weights, task.inputs, contexts)
-    return {
-        "untrained": untrained,
-        "trained": trained,
-        "energy_untrained": energy_untrained,
-        "energy_trained": energy_trained,
-    }
+    before, after = (context_shares(w, task.inputs, contexts) for w in (weights, run.weights))
+    counts = {"untrained": before[0], "trained": after[0]}
+    return counts | {"energy_untrained": before[1], "energy_trained": after[1]}
 
 
 def context_shares(weights, inputs, contexts: int, key=None):

@@ -31,13 +31,13 @@ def changed(rule: str, how: str, contexts: int, seed: int) -> dict:
     again = learning_rule.train_by(rule, [first, second, back], task)
     lost, mass = letting_go.lost_contexts(end, task, contexts)
     after, after_mass = letting_go.lost_contexts(again, task, contexts)
-    found: dict[str, list] = {"followed": [], "stayed": []}
-    for before, now in zip(lost, after, strict=True):
-        both = np.sqrt(mass * after_mass) * letting_go.is_contextual(before)
-        turned = letting_go.rotated_shares(before, now, both)
-        found["followed"].append(turned["rotated"])
-        found["stayed"].append(turned["unchanged"])
-    return {name: np.array(values) for name, values in found.items()}
+    both = np.sqrt(mass * after_mass)
+    turned = [
+        letting_go.rotated_shares(before, now, both * letting_go.is_contextual(before))
+        for before, now in zip(lost, after, strict=True)
+    ]
+    names = {"followed": "rotated", "stayed": "unchanged"}
+    return {name: np.array([some[kept] for some in turned]) for name, kept in names.items()}
 
 
 def driven_on(contexts: int, seed: int) -> dict:

@@ -169,7 +169,6 @@ def forecast_inactive_contexts(case: str, contexts: int, size: str, how: str, se
         network = networks.ReLUNetwork((len(task.inputs), *network.sizes[1:]))
         weights = network.init(jax.random.key(seed), SIZES[size][1])
     scores, batch_size = forecasts(network, weights, task, numbers), None
-    found: dict[str, list] = {"shares": [], "recovered": [], "chance": []}
     match how:
         case "minibatches":
             batch_size = task.num_samples // 4
@@ -179,10 +178,9 @@ def forecast_inactive_contexts(case: str, contexts: int, size: str, how: str, se
             weights = remove_preferences(weights, task, numbers)
         case "no item mean":
             task = remove_item_means(task, contexts)
-    for now in train_to_levels(network, weights, task, batch_size):
-        for name, values in count_and_forecast(now, task, scores).items():
-            found[name].append(values)
-    return {name: np.array(values) for name, values in found.items()}
+    reached = train_to_levels(network, weights, task, batch_size)
+    found = [count_and_forecast(now, task, scores) for now in reached]
+    return {name: np.array([some[name] for some in found]) for name in found[0]}
 
 
 def retrain_with_rotated_preferences(case: str, contexts: int, seed: int) -> dict:

@@ -33,22 +33,18 @@ def structure_blocks(case: str, num_contexts: int, seed: int, num_items: int) ->
     return [np.asarray(tasks.structure(name, num_items)) for name in names]
 
 
-def contextual_task(
-    case: str, num_contexts: int, num_items: int = NUM_ITEMS, seed: int = 0
-) -> tasks.Task:
+def contextual_task(case: str, num_contexts: int, num_items: int, seed: int = 0) -> tasks.Task:
     """Return items in contexts."""
     shared, *own = structure_blocks(case, num_contexts, seed, num_items)
     return tasks.contextual(num_contexts, num_items, own, shared)
 
 
-def contextual_setting(
-    case: str, num_contexts: int, size: str, seed: int, num_items: int = NUM_ITEMS
-):
+def contextual_setting(case: str, num_contexts: int, size: str, seed: int):
     """Return the network, its initial weights, the task, and the context of each sample."""
-    task = contextual_task(case, num_contexts, num_items, seed)
+    task = contextual_task(case, num_contexts, NUM_ITEMS, seed)
     num_hidden, scale = SIZES[size]
     network = networks.ReLUNetwork((len(task.inputs), num_hidden, len(task.targets)))
-    contexts = np.repeat(np.arange(num_contexts), num_items)
+    contexts = np.repeat(np.arange(num_contexts), NUM_ITEMS)
     return network, network.init(jax.random.key(seed), scale), task, contexts
 
 

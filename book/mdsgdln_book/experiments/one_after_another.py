@@ -104,13 +104,13 @@ def forgetting_predicted(
     return found
 
 
-def two_tasks(similarity: float, cue: float, items: int = 8) -> md.Task:
-    """Return two tasks on the same items and outputs, each with a cue of its own.
+def two_tasks(similarity: float, cue: float) -> md.Task:
+    """Return two tasks on the same eight items and outputs, each with a cue of its own.
 
     Targets of the first are the rows F of a tree over zeros, those of the second s F over
     √(1 − s²) F, so that their cosine is s.
     """
-    rows = np.asarray(md.tasks.structure("tree", items))
+    items, rows = 8, np.asarray(md.tasks.structure("tree", 8))
     other = max(1 - similarity**2, 0) ** 0.5 * rows
     inputs = np.vstack([np.tile(np.eye(items), 2), cue * np.repeat(np.eye(2), items, axis=1)])
     return md.Task(inputs, np.block([[rows, similarity * rows], [0 * rows, other]]))

@@ -1,7 +1,6 @@
 """Units whose gate has weights of its own: who escapes first, and when."""
 
 from dataclasses import dataclass
-from itertools import combinations
 from operator import itemgetter
 
 import jax
@@ -11,6 +10,7 @@ import optax
 
 from mdsgdln import gates, networks, tasks, training
 from mdsgdln_book import linear_maps, sweeps
+from mdsgdln_book.experiments.gate_race import context_subsets
 from mdsgdln_book.experiments.letting_go_tasks import contextual_task
 from mdsgdln_book.experiments.reduced import (
     keep_weights,
@@ -19,7 +19,7 @@ from mdsgdln_book.experiments.reduced import (
 )
 from mdsgdln_book.tables import Table
 
-RATE = 0.2
+RATE, EVERY = 0.2, 5  # of descent; steps between two records
 ESCAPED = 0.1  # of the largest strength that a unit reaches alone
 GATES = {"ReGLU": jax.nn.relu, "SwiGLU": jax.nn.silu, "bilinear": jax.nn.identity}
 
@@ -44,8 +44,7 @@ class Units(networks.Network):
     @property
     def sets(self) -> list[tuple[int, ...]]:
         """The set of contexts in which each unit is open, where gates are given."""
-        numbers = range(self.contexts)
-        sets = [some for k in numbers for some in combinations(numbers, k + 1)]
+        sets = context_subsets(self.contexts)
         return [some for some in sets for _ in range(self.sizes[1] // len(sets))]
 
     def hidden(self, weights, inputs):
@@ -123,7 +122,7 @@ def setting(kind, structure, contexts, items, scale, seed, hidden=200, power=1.0
     return network, network.init(jax.random.key(seed), scale), task
 
 
-def crossings(grown, level, every):
+def crossings(grown, level):
     """Return when strengths (T, H) first exceed a level, in steps, infinite where they never do.
 
     Between two records S^(-1/3), a line in time while a unit grows alone, is interpolated.
@@ -133,18 +132,18 @@ def crossings(grown, level, every):
     after = np.maximum(beyond.argmax(axis=0), 1)
     low, high = (grown[after - back, np.arange(len(after))] for back in (1, 0))
     part = (low - level ** (-1 / 3)) / np.maximum(low - high, 1e-300)
-    return np.where(beyond.any(axis=0), every * (after - 1 + part), np.inf)
+    return np.where(beyond.any(axis=0), EVERY * (after - 1 + part), np.inf)
 
 
-def times_alone(network, weights, task, scale, every=5):
+def times_alone(network, weights, task, scale):
     """Return when each unit would escape alone, in steps, and what strength counts as escape."""
     steps = int(1.4 / (scale * RATE * (0.5 if network.kind == "SwiGLU" else 1)))
     rule = {"optimiser": optax.sgd(RATE), "loss": alone}
     run = training.train(
-        network, weights, task, None, steps, observe=strengths, every=every, **rule
+        network, weights, task, None, steps, observe=strengths, every=EVERY, **rule
     )
     level = ESCAPED * float(run.observed[-1].max())
-    return crossings(run.observed, level, every), level
+    return crossings(run.observed, level), level
 
 
 def first_escape(kind: str, structure: str, scale: float, seed: int) -> dict:
@@ -157,10 +156,10 @@ def first_escape(kind: str, structure: str, scale: float, seed: int) -> dict:
     network, weights, task = setting(kind, structure, 3, 8, scale, seed)
     steps, level = times_alone(network, weights, task, scale)
     run = training.train(
-        network, weights, task, RATE, int(1.3 * steps.min()), observe=keep_weights, every=5
+        network, weights, task, RATE, int(1.3 * steps.min()), observe=keep_weights, every=EVERY
     )
-    measured = crossings(jax.vmap(strengths)(run.observed), level, 5)
-    winner, now = int(measured.argmin()), int(measured.min() / 5) + 1
+    measured = crossings(jax.vmap(strengths)(run.observed), level)
+    winner, now = int(measured.argmin()), int(measured.min() / EVERY) + 1
     drive = np.sum(
         weights[-1] * (task.targets @ network.hidden(weights, task.inputs).T), axis=0
     ) / strengths(weights)

@@ -7,6 +7,7 @@ import optax
 from mdsgdln import tasks, training
 from mdsgdln_book import sweeps
 from mdsgdln_book.experiments.own_gate import (
+    EVERY,
     RATE,
     SEEDS,
     Units,
@@ -19,7 +20,7 @@ from mdsgdln_book.experiments.own_gate import (
 from mdsgdln_book.experiments.reduced import keep_weights
 from mdsgdln_book.tables import Table
 
-ROUNDS, REST, EVERY = 4, 1500, 5  # escapes; steps for the escaped units to come to rest
+ROUNDS, REST = 4, 1500  # escapes; steps for the escaped units to come to rest
 
 
 def escapes_in_turn(kind: str, scale: float, seed: int) -> dict:
@@ -34,7 +35,7 @@ def escapes_in_turn(kind: str, scale: float, seed: int) -> dict:
     _, level = times_alone(network, weights, task, scale)
     whole = {"observe": strengths, "every": EVERY}
     run = training.train(network, weights, task, RATE, int(3 / (scale * RATE)), **whole)
-    measured = crossings(run.observed, level, EVERY)
+    measured = crossings(run.observed, level)
     order = np.argsort(measured)[:ROUNDS]
     rule = {"optimiser": optax.sgd(RATE), "loss": alone, "observe": keep_weights, "every": EVERY}
     now, left = [np.array(layer) for layer in weights], np.asarray(task.targets)
@@ -44,7 +45,7 @@ def escapes_in_turn(kind: str, scale: float, seed: int) -> dict:
         run = training.train(network, now, rest, None, int(1.6 / (scale * RATE)), **rule)
         grown = np.array(jax.vmap(strengths)(run.observed))
         grown[:, chosen] = 0  # has escaped
-        steps = crossings(grown, level, EVERY)
+        steps = crossings(grown, level)
         chosen.append(int(steps.argmin()))
         time += RATE * steps.min()
         foretold.append(time)

@@ -1,7 +1,6 @@
 """Which pathways learn what the common one leaves, by rule of training."""
 
 from functools import cache
-from itertools import combinations
 from math import comb
 
 import jax
@@ -11,6 +10,7 @@ import optax
 
 import mdsgdln as md
 from mdsgdln_book import linear_maps, sweeps
+from mdsgdln_book.experiments.gate_race import context_subsets
 from mdsgdln_book.experiments.published import NUM_ITEMS, SCALE
 from mdsgdln_book.tables import Table
 
@@ -42,8 +42,7 @@ class Pathways(md.Network):
 
     def __init__(self, task: md.Task, num_contexts: int, num_hidden: int):
         """Make the pathways of a contextual task, of ``hidden`` neurons each."""
-        every = range(num_contexts)
-        subsets = [s for size in every for s in combinations(every, size + 1)]
+        subsets = context_subsets(num_contexts)
         self.sizes = np.array([len(subset) for subset in subsets])  # k
         self.gates = md.gates.context_gates(num_contexts, NUM_ITEMS, subsets)
         self.seen = np.ones((len(subsets), 1, len(task.inputs)))

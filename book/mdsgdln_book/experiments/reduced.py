@@ -5,6 +5,7 @@ import numpy as np
 from mdsgdln import networks, squared_error, tasks, theory, training
 
 LEFT = 0.03  # of the loss: what counts as learned
+CHUNK, MOST = 500, 200  # steps between two looks at the loss; looks at most
 RANK = 1e-9  # of a column's length: what is less is a combination of earlier ones
 
 
@@ -62,19 +63,16 @@ def reduced_losses(network, weights, task, rate, num_steps):
     return training.train(*reduce_network(network, weights, task), rate, num_steps).losses
 
 
-def train_until_learned(
-    network, weights, task, optimiser, loss=squared_error, chunk: int = 500, most: int = 200
-):
-    """Return the weights when, after some ``chunk`` steps, at most 3 % of the loss is left.
+def train_until_learned(network, weights, task, optimiser):
+    """Return the weights when, after some ``CHUNK`` steps, at most 3 % of the loss is left.
 
     Raises:
-        ArithmeticError: it is not after ``most`` chunks.
+        ArithmeticError: it is not after ``MOST`` chunks.
     """
-    first, state = loss(network, weights, task), None
-    how = {"optimiser": optimiser, "loss": loss}
-    for _ in range(most):
-        run = training.train(network, weights, task, None, chunk, state=state, **how)
-        weights, state = run.weights, run.state
-        if loss(network, weights, task) <= LEFT * first:
+    first, rule = squared_error(network, weights, task), {"optimiser": optimiser, "state": None}
+    for _ in range(MOST):
+        run = training.train(network, weights, task, None, CHUNK, **rule)
+        weights, rule["state"] = run.weights, run.state
+        if squared_error(network, weights, task) <= LEFT * first:
             return weights
     raise ArithmeticError(f"more than {LEFT} of the loss is left")

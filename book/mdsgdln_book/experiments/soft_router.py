@@ -7,11 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from mdsgdln import gates, networks, training
+from mdsgdln_book.experiments.gate_race import context_subsets
 from mdsgdln_book.experiments.own_gate import RATE, SEEDS, setting
 from mdsgdln_book.tables import Table
 
 CONTEXTS, ITEMS, STEPS = 3, 8, 12_000
-SETS = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]  # of contexts, of given gates
+SETS = context_subsets(CONTEXTS)  # of given gates
 
 
 @dataclass(frozen=True)

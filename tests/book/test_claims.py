@@ -1,11 +1,9 @@
 """Claims, their recorder and the ledger built from what was recorded."""
 
-import math
 import os
 import re
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -28,8 +26,8 @@ ENTRY = {
 }
 
 
-def write(path, *entries):
-    path.write_text(yaml.safe_dump(list(entries), allow_unicode=True), encoding="utf8")
+def write(path, entry):
+    path.write_text(yaml.safe_dump([entry], allow_unicode=True), encoding="utf8")
     return path
 
 
@@ -47,7 +45,7 @@ def shown(monkeypatch):
 
 @pytest.fixture
 def file(tmp_path):
-    return write(tmp_path / "claims.yml", ENTRY, {**ENTRY, "id": "b", "chapter": "other"})
+    return write(tmp_path / "claims.yml", ENTRY)
 
 
 @pytest.mark.parametrize(
@@ -63,30 +61,6 @@ def test_bound(bound, inside, outside):
     parsed = Bound.parse(bound)
     assert all(parsed.holds(value) for value in inside)
     assert not any(parsed.holds(value) for value in outside)
-
-
-def test_a_file_names_each_claim_once_and_what_supersedes_it(tmp_path):
-    with pytest.raises(ValueError, match="twice"):
-        read_claims(write(tmp_path / "twice.yml", ENTRY, ENTRY))
-    old = {**ENTRY, "superseded_by": "nowhere", "reason": "wrong"}
-    with pytest.raises(ValueError, match="unknown claim nowhere"):
-        read_claims(write(tmp_path / "old.yml", old))
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"missed": "reader"}, "missed: expected one of"),
-        ({"about": "ours"}, "about ours: a paper's claim has its quote"),
-        ({None: "a second seed"}, "missing fields .* unknown fields .*null. without"),
-        ({"superseded_by": "x"}, "superseded_by and reason go together"),
-        ({"bound": {"at_most": 1, "at_least": 0}}, "bound: expected"),
-        ({"bound": {"at_most": "6 %"}}, "bound: expected"),
-    ],
-)
-def test_bad_fields(changes, message):
-    with pytest.raises(ValueError, match=f"claim demo-time: {message}"):
-        parse_claim({**ENTRY, **changes})
 
 
 def left_claims():
@@ -181,13 +155,6 @@ def test_the_ledger_lists_each_claim_about_the_papers():
 # The recorder ------------------------------------------------------------------------------------
 
 
-def test_a_record_travels_with_the_notebook(file, shown):
-    Claims("demo", file).record("demo-time", 0.043149)
-    ((data, metadata),) = shown
-    assert data == {"application/papermill.record/text/plain": "0.0431"}
-    assert (metadata["claim"]["value"], metadata["claim"]["verdict"]) == (0.0431, "holds")
-
-
 @pytest.mark.parametrize("missed", MISSED)
 def test_a_miss_needs_a_reason_and_means_what_the_claim_says(tmp_path, shown, missed):
     demo = Claims("demo", write(tmp_path / "claims.yml", {**ENTRY, "missed": missed}))
@@ -206,11 +173,11 @@ def test_null_and_rival_stand_beside_the_value(tmp_path, shown):
     for beside in ({}, {"null": 0.005}, {"rival": 0.2}):
         with pytest.raises(ValueError, match="named in claims.yml and recorded, or neither"):
             demo.record("demo-time", 0.04, **beside)
-    demo.record("demo-time", 0.04, null=0.0051, rival=0.2)
+    demo.record("demo-time", 0.043149, null=0.0051, rival=0.2)
     demo.record("demo-time", 0.04, null=0.0051, rival=0.05)
     (data, first), (_, second) = ((data, metadata["claim"]) for data, metadata in shown)
-    assert data["application/papermill.record/text/plain"] == "0.04, null 0.0051, rival 0.2"
-    assert first["verdict"] == "holds" and not first["rival_holds"]
+    assert data["application/papermill.record/text/plain"] == "0.0431, null 0.0051, rival 0.2"
+    assert (first["value"], first["verdict"]) == (0.0431, "holds") and not first["rival_holds"]
     assert second["verdict"].endswith("; the rival is within the bound, too")
 
 
@@ -220,16 +187,6 @@ def test_where_the_book_is_not_made_readers_explore(file, shown, capsys, monkeyp
     Claims("demo", file).record("demo-time", 0.07)
     assert capsys.readouterr().out == "demo-time: 0.07 is outside its bound, at most 0.06\n"
     assert shown[0][1]["claim"]["verdict"] == "our own bound was missed: outside its bound"
-
-
-def test_bad_records(file, shown):
-    with pytest.raises(ValueError, match="chapter: expected one of"):
-        Claims("nowhere", file)
-    with pytest.raises(ValueError, match="id: expected a claim of chapter 'demo'"):
-        Claims("demo", file).record("b", 1.0)
-    for value in (math.nan, math.inf):
-        with pytest.raises(ValueError, match="finite"):
-            Claims("demo", file).record("demo-time", value)
 
 
 # The ledger --------------------------------------------------------------------------------------
@@ -271,11 +228,3 @@ def test_ledger_counts_and_complaints():
         "claim three has no measured value",
         "claim four is recorded outside its chapter 'demo'",
     ]
-
-
-def test_a_page_is_read_again_when_a_value_that_it_shows_has_changed(monkeypatch):
-    metadata = {"book/shows": {"claims": {"demo-time"}}, "book/other": {}}
-    env = SimpleNamespace(found_docs=list(metadata), metadata=metadata)
-    for value, outdated in ((0.04, ["book/shows"]), (0.04, []), (0.05, ["book/shows"])):
-        monkeypatch.setattr(ledger, "claim_values", lambda now=value: {"demo-time": {"value": now}})
-        assert ledger.find_outdated(None, env, set(), set(), set()) == outdated

@@ -73,23 +73,15 @@ def test_alignment_does_not_depend_on_the_basis_of_equal_modes():
     close(turned, linear_maps.alignment(maps, left, right))
 
 
-def test_no_linear_map_learns_of_the_residual():
+def test_the_linear_part_is_the_fit_of_least_squares_and_the_rest_teaches_no_linear_map():
     task = tasks.contextual(3, structures=["tree", "ring", "cross"])  # Σ^x has no inverse
-    left = linear_maps.linear_residual(task)
-    equal(left.inputs, task.inputs)
-    close(left.targets @ left.inputs.T, 0, atol=1e-12)
-    learned = np.asarray(task.targets - left.targets)
-    fit = np.linalg.lstsq(np.asarray(task.inputs).T, learned.T)[0].T
-    close(fit @ task.inputs, learned, atol=1e-12)
-
-
-def test_the_linear_part_is_the_fit_of_least_squares():
-    task = tasks.contextual(3, structures=["tree", "ring", "cross"])
     inputs, targets = np.asarray(task.inputs), np.asarray(task.targets)
     fit = np.linalg.lstsq(inputs.T, targets.T)[0].T
-    part = linear_maps.linear_part(task)
-    equal(part.inputs, task.inputs)
-    close(part.targets, fit @ inputs, atol=1e-12)
+    part, rest = linear_maps.linear_part(task), linear_maps.linear_residual(task)
+    for found, expected in ((part, fit @ inputs), (rest, targets - fit @ inputs)):
+        equal(found.inputs, task.inputs)
+        close(found.targets, expected, atol=1e-12)
+    close(rest.targets @ rest.inputs.T, 0, atol=1e-12)
 
 
 def test_balanced_weights_are_what_grows_of_a_draw():

@@ -164,13 +164,6 @@ def test_rows_place_inputs_and_outputs():
             GatedNetwork(sizes, edges, rows=wrong).check(weights, task)
 
 
-def test_a_linear_network_is_a_gated_one_without_gates():
-    network = LinearNetwork((3, 5, 4, 2))
-    weights, gated = network.init(KEY, 1.0), network.as_gated()
-    by_edge = dict(zip(gated.graph.edges, weights, strict=True))
-    close(gated.apply(by_edge, TASK.inputs), network.apply(weights, TASK.inputs))
-
-
 def test_networks_pass_through_transformations():
     apply = jax.jit(lambda network, weights: network.apply(weights, TASK.inputs))
     close(apply(PATHWAYS, WEIGHTS), OUTPUTS)

@@ -226,15 +226,6 @@ def test_held_out_loss_is_predicted_with_an_error_of_its_own():
         md.predict(network, 1e-3, task, 0.1, 3, key=KEY, held_out=tasks.xor(1.0))
 
 
-def test_a_large_task_is_reduced_by_its_smaller_side():
-    rng = np.random.default_rng(0)
-    inputs = rng.standard_normal((20, 3)) @ rng.standard_normal((3, 5000))
-    task = md.Task(inputs, rng.standard_normal((2, 5000)))
-    _, _, reduced = md.theory.stand_in(networks.ReLUNetwork((20, 400, 2)), 1e-3, task, key=KEY)
-    assert reduced.inputs.shape == (3, 5000)
-    close(reduced.inputs.T[:9] @ reduced.inputs, inputs.T[:9] @ inputs, atol=1e-9)
-
-
 def test_a_subclass_of_a_gated_network_keeps_gates_as_leaves():
     class Mine(md.GatedNetwork):
         pass

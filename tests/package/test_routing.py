@@ -22,12 +22,6 @@ def test_each_input_domain_is_trained_with_its_neighbours():
     assert tasks.trained_routes(5, 1).tolist() == np.eye(5, dtype=bool).tolist()
 
 
-def test_a_routing_network_has_two_hidden_layers_by_default():
-    task = tasks.routing(3, 2)
-    network = networks.routing_network(task, 3, 2, 5)
-    assert {len(path) for path in network.graph.paths} == {4}
-
-
 def test_items_of_the_hierarchy_are_the_published_ones():
     task = tasks.hierarchy()
     assert task.inputs.tolist() == np.eye(4).tolist()
@@ -57,6 +51,7 @@ def test_answering_all_outputs_at_once_has_the_gradient_of_one_by_one():
     num_domains, num_trained = 3, 2
     task = tasks.routing(num_domains, num_trained)
     network = networks.routing_network(task, num_domains, num_trained, 6)
+    assert {len(path) for path in network.graph.paths} == {4}  # two hidden layers by default
     weights = network.init(KEY, 0.3)
     trained = tasks.trained_routes(num_domains, num_trained)
     routes = [(i, j) for i, j in np.argwhere(trained)]

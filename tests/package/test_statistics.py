@@ -86,9 +86,3 @@ def test_path_sum_is_minus_the_gradient(seed):
     size = np.sqrt(sum(float((g**2).sum()) for g in gradient.values()))
     error = np.sqrt(sum(float(((flow[e] + gradient[e]) ** 2).sum()) for e in graph.edges))
     assert error <= 1e-10 * max(size, 1e-6)
-
-
-def test_paths_of_a_graph_with_skip_and_shared_edges():
-    edges = [("a", "h"), ("b", "h"), ("h", "k"), ("k", "y"), ("h", "y")]
-    found = GatedNetwork(dict.fromkeys("abhky", 1), edges).graph.paths
-    assert sorted(map("".join, found)) == ["ahky", "ahy", "bhky", "bhy"]

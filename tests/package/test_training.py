@@ -85,14 +85,6 @@ def test_descent_is_the_loop_written_out_and_observation_does_not_change_it(opti
         close(run.times, 0.05 * np.arange(20), rtol=1e-15)
 
 
-def test_outputs_over_time_in_one_line():
-    network = networks.pathways(TASK, np.eye(4)[:3], 2)
-    run = train(network, network.init(KEY, 0.3), TASK, 0.05, 20, observe="outputs", every=5)
-    squares = ((TASK.targets[None] - run.observed) ** 2).sum(axis=(1, 2))
-    close(squares / 8, run.losses[::5], rtol=1e-12)
-    assert len(run.times[::5]) == len(run.observed) == 4
-
-
 gradient_of = jax.jit(jax.grad(squared_error, argnums=1))
 
 

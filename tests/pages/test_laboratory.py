@@ -4,7 +4,7 @@ import re
 
 import pytest
 from built import ROOT
-from test_pages import AXE, COLOURS, NARROW, RUN_AXE, SET_THEME, TOO_WIDE, UNFOLD
+from test_pages import PHONE, SCREEN, TOO_WIDE, UNFOLD, accessibility
 
 SAME_TASK = """hash => {
   const parts = (text) => text.slice(1).split("&").sort().join();
@@ -226,15 +226,9 @@ def test_a_run_is_accessible(laboratory, page, task):
     laboratory.open(f"#task={task}").train()
     page.evaluate(UNFOLD)
     page.add_style_tag(content="*, *::before, *::after { transition: none !important; }")
-    page.set_viewport_size({"width": 360, "height": 800})
+    page.set_viewport_size(PHONE)
     page.wait_for_timeout(300)
     found = page.evaluate(TOO_WIDE)
-    page.evaluate(AXE)
-    found += page.evaluate(RUN_AXE, [NARROW, False, []])
-    page.set_viewport_size({"width": 1280, "height": 900})
-    found += page.evaluate(RUN_AXE, [[*COLOURS, "color-contrast"], True, []])
-    for theme in ("light", "dark"):
-        page.evaluate(SET_THEME, theme)
-        page.wait_for_timeout(300)
-        found += [f"{theme}: {text}" for text in page.evaluate(RUN_AXE, [COLOURS, False, []])]
+    page.set_viewport_size(SCREEN)
+    found += accessibility(page, [])
     assert not found, "\n".join(found)

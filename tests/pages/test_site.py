@@ -1,8 +1,5 @@
 """The site as a whole: its icons, its slides, files and search."""
 
-import csv
-import io
-
 import pytest
 from built import ROOT
 
@@ -44,17 +41,6 @@ def test_slides(page, address, place):
     number, empty = page.evaluate(EMPTY)
     assert number >= 12 and empty == []
     assert not [text for text in page.problems if "favicon" not in text]
-
-
-def test_figures_of_the_papers_have_files(page, address):
-    page.goto(f"{address}/book/paper_figures.html")
-    links = page.locator(".figure-files a").evaluate_all("all => all.map((link) => link.href)")
-    paths = [ROOT / link.removeprefix(f"{address}/") for link in links]
-    assert len(paths) >= 30 and all(path.stat().st_size > 100 for path in paths)
-    tables = [path for path in paths if path.suffix == ".csv"]
-    for path in tables:
-        rows = list(csv.DictReader(io.StringIO(path.read_text("utf8"))))
-        assert rows and {"panel", "kind", "label", "x", "y"} <= set(rows[0])
 
 
 def test_a_figure_of_a_paper_is_found_first_and_without_code(page, address):

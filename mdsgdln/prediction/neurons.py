@@ -136,13 +136,9 @@ def represent_layer(
 
 
 def narrow_layers(
-    network: Layered,
-    scales: Sequence[tuple[Scalar, Scalar]],
-    task: Task,
-    num_neurons: int,
-    key: Array,
-) -> tuple[Layered, list, Task]:
-    """Return the network, weights and task of narrower layers that represent several hidden ones.
+    network: Layered, scales: Sequence[tuple[Scalar, Scalar]], num_neurons: int, key: Array
+) -> tuple[Layered, list]:
+    """Return the network and weights of narrower layers that represent several hidden ones.
 
     The activation is positively homogeneous. A hidden layer with m_l = H_l/N_l has m_l copies of
     a neuron: weights between layers l and l + 1 are (m_l m_{l+1})^{1/4} times as large.
@@ -158,7 +154,7 @@ def narrow_layers(
         for (weight, bias), factor, other in zip(scales, larger, of_bias, strict=True)
     ]
     small = Layered((num_inputs, *few, num_outputs), network.activation, network.biases)
-    return small, small.init(key, each), task
+    return small, small.init(key, each)
 
 
 def is_homogeneous(activation: Callable[[Array], Array]) -> bool:

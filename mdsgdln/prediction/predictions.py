@@ -15,7 +15,8 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.losses import Loss, deviation, squared_error
 from mdsgdln.networks import GatedNetwork, Layered
-from mdsgdln.prediction.stand_ins import LAST, choose_stand_in
+from mdsgdln.prediction.choices import LAST
+from mdsgdln.prediction.stand_ins import choose_stand_in
 from mdsgdln.tasks import Task
 from mdsgdln.training import DivergenceError, Optimiser, Run, check_optimiser, train
 

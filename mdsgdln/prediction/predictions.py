@@ -70,7 +70,6 @@ def predict(
         UserWarning: the estimated error is above a tenth.
     """
     rule = _instance(optimiser, learning_rate)
-    checks.positive_integer("num_steps", num_steps)
     choice = choose_stand_in(
         network, scale, task, num_neurons, key, rule, loss, num_steps, held_out
     )

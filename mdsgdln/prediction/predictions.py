@@ -116,7 +116,8 @@ def predict(
         noise = library.minimum(rough / library.sum(predicted.losses), error)
     seeds = (noise**2 + choice.seeds**2 * (error**2 - noise**2)) ** 0.5
     if choice.expected:
-        error = max(error, choice.expected)
+        larger = jnp.maximum if checks.is_traced(error) else max
+        error = larger(error, choice.expected)
     predicted = predicted._replace(error=error, seed_difference=seeds, held_out_error=far)
     if not checks.is_traced(error) and not error <= LARGE:
         warnings.warn(

@@ -476,5 +476,8 @@ def test_learning_rates_of_a_stand_in_may_be_mapped_and_the_rest_is_concrete():
             close(mapped[0][each], found, rtol=1e-12)
             close(mapped[1][each], error, rtol=1e-9)
     close(jax.jit(losses)(0.05)[0], losses(0.05)[0], rtol=1e-12)
+    gated = networks.pathways(task, np.ones((1, 4)), 80)  # whose error is one of one draw in twenty
+    stated = jax.vmap(lambda rate: md.predict(gated, 0.01, task, rate, 20).error)(rates)
+    close(stated, md.predict(gated, 0.01, task, 0.05, 20).error, rtol=1e-9)
     with refused("scale: expected concrete numbers"):
         jax.vmap(lambda scale: losses(0.05, scale))(rates)

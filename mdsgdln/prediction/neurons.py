@@ -72,17 +72,19 @@ def shrink_task(task: Task, reduce_outputs: bool) -> Task:
     Weights on inputs that do not occur do not change.
     """
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
-    inputs = _settle(span(task.inputs)).T @ inputs
-    targets = _settle(span(task.targets)).T @ targets if reduce_outputs else targets
+    inputs = _settled_basis(task.inputs).T @ inputs
+    targets = _settled_basis(task.targets).T @ targets if reduce_outputs else targets
     return Task.from_samples(inputs.T, targets.T)
 
 
-def _settle(basis: Float[np.ndarray, "n rank"]) -> Float[np.ndarray, "n rank"]:
-    """Return the orthonormal basis of the same span that lies nearest to columns set once for all.
+def _settled_basis(data: Float[Array, "n P"]) -> Float[np.ndarray, "n rank"]:
+    """Return the orthonormal basis of the data that lies nearest to columns set once for all.
 
     B U with the polar factor U of BᵀG is the same for B and BR. Neurons are drawn in this basis, so
     that they do not depend on which singular vectors a processor's routine returns.
     """
+    basis = span(data)
+    basis = basis if basis.size else np.eye(len(basis), 1)  # of zeros: a task has a row
     columns = np.random.default_rng(0).standard_normal(basis.shape)
     return basis @ polar(basis.T @ columns)[0]
 

@@ -86,6 +86,8 @@ def choose_stand_in(
     check_targets(loss, task)
     learned = task
     if held_out is not None:
+        expected = "None for a network with gates, as it has those of the task's samples alone"
+        checks.require(not jax.tree.leaves(network), "held_out", expected, held_out)
         task = _joined(task, held_out)
     checks.positive_integer("num_neurons", num_neurons)
     checks.positive_integer("num_steps", num_steps)

@@ -33,9 +33,10 @@ class States(NamedTuple):
         """Return the patterns of some neurons."""
         return States(self.on[neurons], self.off[neurons])
 
-    def gate(self) -> Float[np.ndarray, " P"]:
-        """Return the majority in each condition."""
-        return (self.on.sum(axis=0) > self.off.sum(axis=0)).astype(float)
+    def majorities(self, kind: np.ndarray) -> Float[np.ndarray, "K P"]:
+        """Return the majority of each kind in each condition; −1 is no kind."""
+        members = (kind == np.arange(kind.max(initial=-1) + 1)[:, None]).astype(float)
+        return (members @ self.on > members @ self.off).astype(float)
 
     def misfit(self, gates: np.ndarray) -> Float[np.ndarray, "neurons K"]:
         """Return the share of a neuron's recorded conditions that differ from each gate."""
@@ -150,10 +151,8 @@ def _proposed(patterns: States, sizes: list[int]) -> np.ndarray:
                 allow_single_cluster=True,
                 copy=False,
             )
-            label = tree.fit(unequal).labels_
-            members = (label == np.arange(label.max() + 1)[:, None]).astype(np.float32)
-            majority = members @ on > members @ off
-            gates.append(majority[majority.any(axis=1)].astype(float))
+            majorities = patterns.majorities(tree.fit(unequal).labels_)
+            gates.append(majorities[majorities.any(axis=1)])
     return np.concatenate(gates)
 
 
@@ -170,9 +169,8 @@ def _fitted(patterns: States, kind: np.ndarray, size: int) -> Mixture:
     """Return the mixture of given kinds; without the small ones, each gate once."""
     num_neurons, num_conditions = patterns.on.shape
     rows: dict[tuple, tuple] = {}
-    for number in range(kind.max(initial=-1) + 1):
+    for number, gate in enumerate(patterns.majorities(kind)):
         members = patterns.take(kind == number)
-        gate = members.gate()
         if len(members.on) >= size and gate.any() and tuple(gate) not in rows:
             wrong = members.wrong(gate).sum(axis=0)
             known = (members.on + members.off).sum(axis=0)

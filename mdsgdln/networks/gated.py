@@ -113,9 +113,10 @@ class GatedNetwork(Network, static=False):
 
     def path_gate(self, path: Path, num_samples: int) -> Float[Array, " P"]:
         """Return g_p, the product of the node and edge gates along ``path``, one per sample."""
+        edges = self.graph.path_edges(path)
         with jax.ensure_compile_time_eval():  # known gates stay known inside a compiled function
             gate = jnp.ones(num_samples)
-            for place in (*path, *self.graph.path_edges(path)):
+            for place in (*path, *edges):
                 factor = self.node_gates.get(place, self.edge_gates.get(place))
                 if factor is not None:
                     expected = "one per sample, (P,), not one per neuron"

@@ -72,17 +72,19 @@ def shrink_task(task: Task, reduce_outputs: bool) -> Task:
     Weights on inputs that do not occur do not change.
     """
     inputs, targets = np.asarray(task.inputs, float), np.asarray(task.targets, float)
-    inputs = _settle(span(task.inputs)).T @ inputs
-    targets = _settle(span(task.targets)).T @ targets if reduce_outputs else targets
+    inputs = _settled_basis(task.inputs).T @ inputs
+    targets = _settled_basis(task.targets).T @ targets if reduce_outputs else targets
     return Task.from_samples(inputs.T, targets.T)
 
 
-def _settle(basis: Float[np.ndarray, "n rank"]) -> Float[np.ndarray, "n rank"]:
-    """Return the orthonormal basis of the same span that lies nearest to columns set once for all.
+def _settled_basis(data: Float[Array, "n P"]) -> Float[np.ndarray, "n rank"]:
+    """Return the orthonormal basis of the data that lies nearest to columns set once for all.
 
     B U with the polar factor U of BᵀG is the same for B and BR. Neurons are drawn in this basis, so
     that they do not depend on which singular vectors a processor's routine returns.
     """
+    basis = span(data)
+    basis = basis if basis.size else np.eye(len(basis), 1)  # of zeros: a task has a row
     columns = np.random.default_rng(0).standard_normal(basis.shape)
     return basis @ polar(basis.T @ columns)[0]
 
@@ -136,13 +138,9 @@ def represent_layer(
 
 
 def narrow_layers(
-    network: Layered,
-    scales: Sequence[tuple[Scalar, Scalar]],
-    task: Task,
-    num_neurons: int,
-    key: Array,
-) -> tuple[Layered, list, Task]:
-    """Return the network, weights and task of narrower layers that represent several hidden ones.
+    network: Layered, scales: Sequence[tuple[Scalar, Scalar]], num_neurons: int, key: Array
+) -> tuple[Layered, list]:
+    """Return the network and weights of narrower layers that represent several hidden ones.
 
     The activation is positively homogeneous. A hidden layer with m_l = H_l/N_l has m_l copies of
     a neuron: weights between layers l and l + 1 are (m_l m_{l+1})^{1/4} times as large.
@@ -158,7 +156,7 @@ def narrow_layers(
         for (weight, bias), factor, other in zip(scales, larger, of_bias, strict=True)
     ]
     small = Layered((num_inputs, *few, num_outputs), network.activation, network.biases)
-    return small, small.init(key, each), task
+    return small, small.init(key, each)
 
 
 def is_homogeneous(activation: Callable[[Array], Array]) -> bool:

@@ -15,7 +15,8 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.losses import Loss, deviation, squared_error
 from mdsgdln.networks import GatedNetwork, Layered
-from mdsgdln.prediction.stand_ins import LAST, choose_stand_in
+from mdsgdln.prediction.choices import LAST
+from mdsgdln.prediction.stand_ins import choose_stand_in
 from mdsgdln.tasks import Task
 from mdsgdln.training import DivergenceError, Optimiser, Run, check_optimiser, train
 
@@ -69,7 +70,6 @@ def predict(
         UserWarning: the estimated error is above a tenth.
     """
     rule = _instance(optimiser, learning_rate)
-    checks.positive_integer("num_steps", num_steps)
     choice = choose_stand_in(
         network, scale, task, num_neurons, key, rule, loss, num_steps, held_out
     )
@@ -116,7 +116,8 @@ def predict(
         noise = library.minimum(rough / library.sum(predicted.losses), error)
     seeds = (noise**2 + choice.seeds**2 * (error**2 - noise**2)) ** 0.5
     if choice.expected:
-        error = max(error, choice.expected)
+        larger = jnp.maximum if checks.is_traced(error) else max
+        error = larger(error, choice.expected)
     predicted = predicted._replace(error=error, seed_difference=seeds, held_out_error=far)
     if not checks.is_traced(error) and not error <= LARGE:
         warnings.warn(

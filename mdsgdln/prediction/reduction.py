@@ -76,9 +76,9 @@ def expected_weights(
     """Return a small two-layer network and weights, with the mean W₁ᵀW₁ and W₂W₂ᵀ of random ones.
 
     Its pathways have a neuron per direction of their inputs and of the targets. The wide ones need
-    a neuron per mode of what is learned, as the task may have other samples as well.
+    a neuron per mode of what is learned, as the task may have other samples as well. The network
+    has passed ``check_two_layer``.
     """
-    check_two_layer(network)
     graph, by_edge = network.graph, dict(zip(network.graph.edges, scales, strict=True))
     weights: dict[Any, Any] = {}
     sizes = dict(graph.sizes)

@@ -1,55 +1,25 @@
-"""The small network that represents a wide one, and a second one to compare it with."""
+"""Which small network represents a wide one, or why none does."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, PyTree
+from jaxtyping import Array
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 from mdsgdln.losses import Loss, check_targets, cross_entropy, logistic, squared_error
 from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network
-from mdsgdln.prediction.neurons import (
-    SIGNS,
-    is_homogeneous,
-    narrow_layers,
-    represent_layer,
-    shrink_task,
-)
-from mdsgdln.prediction.reduction import (
-    check_two_layer,
-    expected_weights,
-    parallel_nodes,
-    reduce_exactly,
-)
+from mdsgdln.prediction.choices import Choice, StandIn, exact_reduction, one_layer, several_layers
+from mdsgdln.prediction.neurons import is_homogeneous
+from mdsgdln.prediction.reduction import parallel_nodes
 from mdsgdln.prediction.rules import keeps_copies, rotates_layers, rotates_nodes
-from mdsgdln.prediction.scatter import draw_error, gaussian_pathways
 from mdsgdln.tasks import Task
 
-StandIn: TypeAlias = tuple[Network, PyTree, Task]
 NUM_STEPS = 1000  # for which a rule is tested, unless it is known how many there are
-LAST = 2**32 - 1  # folded into a key; of batches, number e is that of epoch e
-
-
-class Choice(NamedTuple):
-    """How a network is represented.
-
-    Attributes:
-        make: makes the stand-in, or with True a second one, for comparison.
-        seeds: difference of two seeds of the network over that of the two stand-ins, if curves of
-            N random neurons scatter as N^{-1/2}; 0 if the stand-in is exact, and there is one only.
-        expected: error that one draw in twenty exceeds, where it is known in closed form.
-        is_itself: whether the stand-in is the network itself.
-    """
-
-    make: Callable[[bool], StandIn]
-    seeds: float
-    expected: float = 0.0
-    is_itself: bool = False
 
 
 def stand_in(
@@ -116,6 +86,8 @@ def choose_stand_in(
     check_targets(loss, task)
     learned = task
     if held_out is not None:
+        expected = "None for a network with gates, as it has those of the task's samples alone"
+        checks.require(not jax.tree.leaves(network), "held_out", expected, held_out)
         task = _joined(task, held_out)
     checks.positive_integer("num_neurons", num_neurons)
     checks.positive_integer("num_steps", num_steps)
@@ -143,7 +115,7 @@ def choose_stand_in(
             "momentum or decay; for others train the network itself"
         )
         checks.require(rotating, "optimiser", expected, optimiser)
-        return _reduction(network, scale, task, learned, key, given, loss is squared_error)
+        return exact_reduction(network, scale, task, learned, key, given, loss is squared_error)
     num_hidden = len(network.sizes) - 2
     checks.require(num_hidden, "network", "a hidden layer", network)
     scales = network.scales(scale)
@@ -156,7 +128,7 @@ def choose_stand_in(
         possible = rotating and is_homogeneous(network.activation)
         expected = "one hidden layer, or ReLU or leaky ReLU and a rule unlike Adam (see optimiser)"
         checks.require(possible, "network", expected, network)
-        return _several_layers(network, scales, task, num_neurons, key)
+        return several_layers(network, scales, task, num_neurons, key)
     possible = rotating or keeps_copies(optimiser, network.biases, num_steps)
     expected = (
         "a rule that updates each neuron by itself, as Adam does, or commutes with rotations, as "
@@ -164,46 +136,7 @@ def choose_stand_in(
     )
     checks.require(possible, "optimiser", expected, optimiser)
     reduce_outputs = loss is squared_error
-    return _one_layer(network, scales, task, num_neurons, key, rotating, reduce_outputs)
-
-
-def _reduction(
-    network: Any,
-    scale: Any,
-    task: Task,
-    learned: Task,
-    key: Array | None,
-    given: bool,
-    reduce_outputs: bool,
-) -> Choice:
-    """Return exact reductions: of given weights; or of their mean, and of a draw."""
-    gated: Any = network.as_gated() if isinstance(network, LinearNetwork) else network
-    edges = gated.graph.edges
-
-    def by_edge(weights: Any) -> Any:
-        return weights if isinstance(weights, Mapping) else dict(zip(edges, weights, strict=True))
-
-    expected = 0.0
-    if not given:
-        check_two_layer(gated)
-        scales = checks.scales(scale, edges, or_zero=False)
-        if not checks.is_traced(gated, scales, task):
-            expected = draw_error(gaussian_pathways(gated, learned, scales))
-
-    def make(second: bool) -> StandIn:
-        if given:
-            wide, weights = gated, by_edge(scale)
-        elif second:
-            wide, weights = gated, by_edge(gated.init(_keys(key)[1], scales))
-        else:
-            wide, weights = expected_weights(gated, scales, task, learned, reduce_outputs)
-        small, fewer, data = reduce_exactly(wide, weights, task, reduce_outputs)
-        if gated is network:
-            return small, fewer, data
-        sizes = tuple(size for _, size in small.graph.sizes)  # of layers, in their order
-        return LinearNetwork(sizes), [jnp.asarray(fewer[edge]) for edge in edges], data
-
-    return Choice(make, 0.0 if given else 2**0.5, expected)  # a draw and the mean; two draws
+    return one_layer(network, scales, task, num_neurons, key, rotating, reduce_outputs)
 
 
 def _joined(task: Task, held_out: Any) -> Task:
@@ -215,64 +148,6 @@ def _joined(task: Task, held_out: Any) -> Task:
     inputs = jnp.concatenate([task.inputs, held_out.inputs], axis=1)
     targets = jnp.concatenate([task.targets, held_out.targets], axis=1)
     return Task.from_samples(inputs.T, targets.T)
-
-
-def _one_layer(
-    network: Layered,
-    scales: Any,
-    task: Task,
-    num_neurons: int,
-    key: Any,
-    rotates: bool,
-    reduce_outputs: bool,
-) -> Choice:
-    """Return a few designed neurons, and half as many: random ones, or pairs if it keeps copies."""
-    width = network.sizes[1]
-    least = len(SIGNS)
-    name, value = ("network", width) if width < least else ("num_neurons", num_neurons)
-    number = min(num_neurons, width) // least * least
-    checks.require(number, name, f"at least {least} neurons", value)
-    numbers = number, number // 2
-    with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
-        data = shrink_task(task, reduce_outputs) if rotates else task
-
-    def make(second: bool) -> StandIn:
-        with jax.ensure_compile_time_eval():
-            small, weights = represent_layer(
-                network,
-                scales,
-                data,
-                numbers[int(second)],
-                _keys(key)[int(second)],
-                designed=not (rotates and second),
-                rotates=rotates,
-            )
-        return small, weights, data
-
-    scatter = 1 / numbers[1] + (0 if rotates else 1 / number)  # of designed neurons hardly any
-    return Choice(make, (2 / width / scatter) ** 0.5)
-
-
-def _several_layers(
-    network: Layered, scales: Any, task: Task, num_neurons: int, key: Any
-) -> Choice:
-    """Return narrower layers, and others of half their width."""
-    width = min(network.sizes[1:-1])
-    number = min(num_neurons, width)
-    numbers = number, max(number // 2, 1)
-
-    def make(second: bool) -> StandIn:
-        most = numbers[1] if second else num_neurons
-        with jax.ensure_compile_time_eval():
-            return narrow_layers(network, scales, task, most, _keys(key)[int(second)])
-
-    return Choice(make, (2 / width / sum(1 / number for number in numbers)) ** 0.5)
-
-
-def _keys(key: Array | None) -> Array:
-    """Return the keys of both stand-ins, which are none of those of batches."""
-    with jax.ensure_compile_time_eval():
-        return jax.random.split(jax.random.fold_in(jax.random.key(0) if key is None else key, LAST))
 
 
 def _check_class(network: Any) -> None:
@@ -301,7 +176,6 @@ def _check_loss(loss: Loss, network: Any, task: Task) -> None:
     if loss in (squared_error, cross_entropy, logistic) or checks.is_traced(network, task):
         return
     weights = network.init(jax.random.key(0), 0.1)
-    network.check(weights, task)
     outputs = network.apply(weights, task.inputs)
     other = Task(task.inputs + 1, task.targets, task.labels)
     try:

@@ -51,11 +51,9 @@ def decoupled_weights(
         checks.require(enough, "network", f"at least {num_modes} neurons in {node!r}", neurons)
         key, node_key = jax.random.split(key)
         bases[node] = jnp.linalg.qr(jax.random.normal(node_key, (neurons, num_modes)))[0]
-    strengths = strengths_by_place(starts, dict.fromkeys(network.graph.edges, num_modes))
-    return {
-        (source, target): bases[target] * strengths[source, target][None, :] @ bases[source].T
-        for source, target in network.graph.edges
-    }
+    return _in_bases(
+        strengths_by_place(starts, dict.fromkeys(network.graph.edges, num_modes)), bases
+    )
 
 
 def shared_race(
@@ -130,10 +128,7 @@ def _check_decoupled(
     """
     edges = network.graph.edges
     random = np.random.default_rng(0).uniform(0.5, 1.5, (len(edges), num_modes))
-    weights = {
-        (source, target): bases[target] * strength @ bases[source].T
-        for (source, target), strength in zip(edges, random, strict=True)
-    }
+    weights = _in_bases(dict(zip(edges, random, strict=True)), bases)
     with jax.enable_x64(True):
         flow = jax.grad(squared_error, argnums=1)(network, weights, task)
     for (source, target), slope in flow.items():
@@ -142,6 +137,14 @@ def _check_decoupled(
         decouple = whole - np.sum(diagonal**2) <= TOLERANCE * whole
         expected = f"modes that decouple at {(source, target)!r}"
         checks.require(decouple, "task", expected, task)
+
+
+def _in_bases(strengths: Mapping[Any, Any], bases: Mapping[Node, Any]) -> dict[Edge, Any]:
+    """Return W_e = R_t B_e R_sᵀ of every edge, with diagonal B_e."""
+    return {
+        (source, target): bases[target] * strength[None, :] @ bases[source].T
+        for (source, target), strength in strengths.items()
+    }
 
 
 def _decoupled(

@@ -224,6 +224,9 @@ def test_held_out_loss_is_predicted_with_an_error_of_its_own():
     assert with_more.error == without.error
     with refused("held_out: expected 10 rows of inputs"):
         md.predict(network, 1e-3, task, 0.1, 3, key=KEY, held_out=tasks.xor(1.0))
+    gated = networks.pathways(task, np.ones((1, 40)), 8)
+    with refused("held_out: expected None for a network with gates"):
+        md.predict(gated, 0.1, task, 0.1, 3, held_out=task)
 
 
 def test_a_subclass_of_a_gated_network_keeps_gates_as_leaves():

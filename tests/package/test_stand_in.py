@@ -175,8 +175,9 @@ def test_several_outputs_and_nothing_to_learn():
     predicted = md.predict(network, scale, task, 0.02, 3000).losses
     assert md.deviation(predicted, losses, learned=None) < 0.01
     nothing = tasks.Task(np.eye(4), np.zeros((5, 4)))
-    with pytest.warns(UserWarning, match="the curve may be"):
-        close(md.predict(network, 1e-3, nothing, 0.02, 10).losses, 0, atol=1e-6)
+    for each in (network, networks.ReLUNetwork((4, 80, 5))):
+        with pytest.warns(UserWarning, match="the curve may be"):
+            close(md.predict(each, 1e-3, nothing, 0.02, 10, key=KEY).losses, 0, atol=1e-6)
 
 
 def penalised(network, weights, task):
@@ -476,5 +477,8 @@ def test_learning_rates_of_a_stand_in_may_be_mapped_and_the_rest_is_concrete():
             close(mapped[0][each], found, rtol=1e-12)
             close(mapped[1][each], error, rtol=1e-9)
     close(jax.jit(losses)(0.05)[0], losses(0.05)[0], rtol=1e-12)
+    gated = networks.pathways(task, np.ones((1, 4)), 80)  # whose error is one of one draw in twenty
+    stated = jax.vmap(lambda rate: md.predict(gated, 0.01, task, rate, 20).error)(rates)
+    close(stated, md.predict(gated, 0.01, task, 0.05, 20).error, rtol=1e-9)
     with refused("scale: expected concrete numbers"):
         jax.vmap(lambda scale: losses(0.05, scale))(rates)

@@ -79,14 +79,14 @@ class Mixture(NamedTuple):
         )
 
 
-def mixture(patterns: States, share: float) -> Mixture:
-    """Return a mixture of kinds, each with a share of all neurons or more, and neurons of no kind.
+def mixture(patterns: States, share: float, least: int = SMALLEST) -> Mixture:
+    """Return a mixture of kinds, each of a share or ``least`` neurons or more, and of no kind.
 
     Leaves of its tree, with Hamming distances and three minimal sizes, propose gates; from there
     the mixture is fitted, each neuron to one kind or none. Neurons of none propose again, until
     there are no more kinds: beside dense kinds the tree does not see a noisy one.
     """
-    size, left = _smallest(patterns, share), patterns
+    size, left = _smallest(patterns, share, least), patterns
     gates = np.empty((0, patterns.on.shape[1]))
     while True:
         proposed = _proposed(left, [size, 2 * size, 4 * size])
@@ -98,7 +98,7 @@ def mixture(patterns: States, share: float) -> Mixture:
 
 def density_modes(patterns: States, share: float) -> Mixture:
     """Return the modes of density: the mixture, in which kinds without a gap between are one."""
-    size, found = _smallest(patterns, share), mixture(patterns, share)
+    size, found = _smallest(patterns, share, SMALLEST), mixture(patterns, share)
     kind, number = found.kind(patterns), len(found.gates)
     while number > 1:
         touch = np.zeros((number, number), bool)
@@ -116,8 +116,8 @@ def density_modes(patterns: States, share: float) -> Mixture:
     return found
 
 
-def _smallest(patterns: States, share: float) -> int:
-    return max(SMALLEST, round(share * len(patterns.on)))
+def _smallest(patterns: States, share: float, least: int) -> int:
+    return max(least, round(share * len(patterns.on)))
 
 
 def _proposed(patterns: States, sizes: list[int]) -> np.ndarray:

@@ -38,7 +38,7 @@ def continuum(found: Mixture, patterns: States) -> tuple[str, Bool[np.ndarray, "
     if undecided > UNDECIDED or clear.sum() < 2:
         return (
             f"{undecided:.0%} of the neurons are in modes whose gates are not decided, as in "
-            "stretches of a continuum"
+            "stretches of a continuum, or kinds that differ in one or two conditions"
         ), clear
     return "", clear
 

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
-from mdsgdln.discovery.density import Mixture, States, density_modes, mixture
+from mdsgdln.discovery.density import SMALLEST, Mixture, States, density_modes, mixture
 from mdsgdln.discovery.evidence import continuum, silhouette, surrogates, verdict
 from mdsgdln.discovery.gates import checked_activity, checked_weights
 from mdsgdln.discovery.recordings import Recording, entries, listed
@@ -22,6 +22,10 @@ FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
 DISSOLVED = 0.5  # stability of what is no kind
 FITS = 0.99  # of a neuron's members whose misfit trial noise explains
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
+ABOVE_ZERO = (
+    "A neuron counts as on above zero. If neurons are never silent, or above zero by noise, "
+    "subtract a baseline, or a threshold such as each neuron's mean."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,6 +121,8 @@ def find(
        Gaussians with the same correlations of conditions, of full and of low rank;
     3. have a stability of a half or more.
 
+    A kind has at least five neurons, and two in a hundred of all.
+
     A continuum with few distinct conditions cannot be told from kinds: if there are no more kinds
     than groups of conditions and one, only a caveat says that 2 is missed. A neuron whose misfit is
     larger than the noise of its trials explains has no kind.
@@ -125,8 +131,9 @@ def find(
     weights, the ``importance`` of its neurons: as many as these are worth, (Σw)² / Σw², are drawn.
 
     Args:
-        activity: shape (neurons, P), binary or real, on where above zero; stack several recordings.
-            Or a ``Recording``, as from ``activity_by_condition``.
+        activity: shape (neurons, P), binary or real, on where above zero; stack recordings of
+            different neurons. Or a ``Recording``, as from ``activity_by_condition``. A neuron that
+            is there several times would count as several, and as a kind.
         weights: importance of each neuron, shape (neurons,); equal by default.
         resamples: halves of the neurons, from which the stability is computed.
         seed: of what is drawn: surrogates, halves, and 1000 neurons if there are more.
@@ -162,11 +169,19 @@ def find(
     lasting = stability >= DISSOLVED
     if not reason and lasting.sum() < 2:
         reason, caveats, lasting = "kinds dissolve in halves of the neurons", [], lasting & False
+    elif not reason and not lasting.all():
+        number = (~lasting).sum()
+        caveats = [
+            *caveats,
+            f"Modes left out, as they dissolve in halves of the neurons: {number}.",
+        ]
     found, stability = found.only(lasting), stability[lasting]
     noise = recording.noise(rng) if recording else np.full(len(activity), np.nan)
     gate_of, misfit = _fitting(found, patterns, noise)
     gates = found.gates.astype(int)
-    caveats = [*_of_recording(activity, not reason), *caveats]
+    if reason and _silence_is_unknown(activity, recording):
+        caveats = [ABOVE_ZERO]
+    caveats = [*_of_shape(*activity.shape), *caveats]
     if caveats:
         warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
     held = np.bincount(gate_of[gate_of >= 0], weight[gate_of >= 0], minlength=len(gates))
@@ -210,7 +225,7 @@ def _stability(found, sample, share, resamples, rng) -> np.ndarray:
     kind, jaccard = found.kind(sample), np.zeros((resamples, len(found.gates)))
     for row in jaccard if len(found.gates) else ():
         half = rng.permutation(len(kind))[: len(kind) // 2]
-        again = mixture(sample.take(half), share).kind(sample.take(half))
+        again = mixture(sample.take(half), share, (SMALLEST + 1) // 2).kind(sample.take(half))
         for index in range(len(row)):
             members = kind[half] == index
             others = [again == other for other in range(again.max(initial=-1) + 1)]
@@ -233,16 +248,14 @@ def _fitting(found: Mixture, patterns: States, noise: np.ndarray):
     return np.where(active & explains, kind, -1), misfit
 
 
-def _of_recording(activity: np.ndarray, kinds: bool) -> list[str]:
-    (neurons, conditions), caveats = activity.shape, []
-    if conditions > neurons:
-        caveats.append(
-            f"More conditions ({conditions}) than neurons ({neurons}): neurons are rows and "
-            "conditions are columns; if yours are the other way round, transpose the activity."
-        )
-    if not kinds and (activity > 0).mean() > HARDLY_SILENT:
-        caveats.append(
-            "Neurons that are never silent cannot be distinguished. Subtract a baseline, or a "
-            "threshold such as each neuron's mean."
-        )
-    return caveats
+def _silence_is_unknown(activity: np.ndarray, recording: Recording | None) -> bool:
+    """Return whether neurons are hardly ever silent, or trials have no baseline or threshold."""
+    without_level = recording is not None and np.nanmin(recording.trials) >= 0
+    return bool(without_level or (activity > 0).mean() > HARDLY_SILENT)
+
+
+def _of_shape(neurons: int, conditions: int) -> list[str]:
+    return [
+        f"More conditions ({conditions}) than neurons ({neurons}): neurons are rows and "
+        "conditions are columns; if yours are the other way round, transpose the activity."
+    ] * (conditions > neurons)

@@ -1,6 +1,7 @@
 """The small networks that may represent a wide one, each with a second one to compare it with."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -15,6 +16,7 @@ from mdsgdln.prediction.scatter import draw_error, gaussian_pathways
 from mdsgdln.tasks import Task
 
 StandIn: TypeAlias = tuple[Network, PyTree, Task]
+SMALL = 0.01  # mean square of initial outputs over that of targets, which leaves the loss as it is
 LAST = 2**32 - 1  # folded into a key; of batches, number e is that of epoch e
 
 
@@ -95,7 +97,8 @@ def one_layer(
 
     def make(second: bool) -> StandIn:
         with jax.ensure_compile_time_eval():
-            small, weights = represent_layer(
+            represent = partial(
+                represent_layer,
                 network,
                 scales,
                 data,
@@ -104,10 +107,22 @@ def one_layer(
                 designed=not (rotates and second),
                 rotates=rotates,
             )
+            small, weights = represent()
+            # Independent neurons have outputs anyway, √m times as large as the network's.
+            if second and not rotates and _initial_outputs(network, small, weights, data) > SMALL:
+                small, weights = represent(with_outputs=True)
         return small, weights, data
 
     scatter = 1 / numbers[1] + (0 if rotates else 1 / number)  # of designed neurons hardly any
     return Choice(make, (2 / width / scatter) ** 0.5)
+
+
+def _initial_outputs(network: Layered, small: Layered, weights: list, data: Task) -> float:
+    """Return the mean square of a network's initial outputs, Hσ²⟨φ²⟩, over that of the targets."""
+    (activity,) = small.activations(weights, data.inputs)
+    out = weights[-1][0] if small.biases[-1] else weights[-1]
+    squares = network.sizes[1] * jnp.mean(out**2) * jnp.mean(activity**2)
+    return float(squares / (jnp.mean(data.targets**2) + jnp.finfo(float).tiny))
 
 
 def several_layers(network: Layered, scales: Any, task: Task, num_neurons: int, key: Any) -> Choice:

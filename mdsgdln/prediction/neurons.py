@@ -4,8 +4,9 @@ Each of N neurons represents m = H/N, so that ŷ = m Σ_j v_j φ(w_jᵀx). If th
 of m copies of each, it would learn exactly as they do. Independent draws are not copies. As H → ∞
 the loss no longer depends on the seed (the mean-field limit), and N draws come close to it if their
 moments are right. With (w, ±v) of each draw the initial output is zero, instead of √m times that of
-the wide network. If the rule commutes with rotations, (±w, ±v) of each draw cancel all odd moments,
-and Σ w wᵀ and Σ v vᵀ are made isotropic.
+the wide network; if the correlation of the two v is −(1 − 1/m), it is as large as there. If the
+rule commutes with rotations, (±w, ±v) of each draw cancel all odd moments, and Σ w wᵀ and Σ v vᵀ
+are made isotropic.
 
 Two forms follow the copies. If the rule commutes with rotations, N neurons of size √m with the
 activation z ↦ √m φ(z/√m), which is φ itself for a ReLU: the map to the copies preserves lengths. If
@@ -98,6 +99,7 @@ def represent_layer(
     *,
     rotates: bool,
     designed: bool = True,
+    with_outputs: bool = False,
 ) -> tuple[Layered, list]:
     """Return the network and weights of a few neurons that represent one hidden layer.
 
@@ -110,6 +112,7 @@ def represent_layer(
         rotates: whether the learning rule commutes with rotations; else it keeps copies.
         designed: neurons (±w, ±v) with isotropic moments, or pairs (w, ±v) if the rule keeps
             copies; else independent ones.
+        with_outputs: pairs of which the initial outputs are as large as the wide network's.
     """
     num_inputs, num_outputs = len(task.inputs), len(task.targets)
     bias, final_bias = network.biases
@@ -123,7 +126,12 @@ def represent_layer(
     (first, first_bias), (second, _) = ([float(sigma) for sigma in pair] for pair in scales)
     w = size * w * np.array([first] * num_inputs + [first_bias] * bias)
     w = np.concatenate([sign * w for sign, _ in signs])
-    v = size * second * np.concatenate([sign * v for _, sign in signs]).T
+    v = np.concatenate([sign * v for _, sign in signs])
+    if with_outputs:  # of m copies of N neurons: m² 4σ²(N/2)/2m = Hσ², in units of ⟨φ²⟩
+        (common,) = draw_gaussian(jax.random.fold_in(key, 1), [(number // 2, num_outputs)], [1.0])
+        part = 1 / (2 * copies)
+        v = np.sqrt(1 - part) * v + np.sqrt(part) * np.tile(np.asarray(common, float), (2, 1))
+    v = size * second * v.T
     weights = [
         (jnp.asarray(w[:, :-1]), jnp.asarray(w[:, -1])) if bias else jnp.asarray(w),
         (jnp.asarray(v), jnp.zeros(num_outputs)) if final_bias else jnp.asarray(v),
@@ -169,3 +177,11 @@ def is_homogeneous(activation: Callable[[Array], Array]) -> bool:
             <= HOMOGENEOUS * np.abs(unit).max()
             for factor in FACTORS
         )
+
+
+def treats_neurons_alike(activation: Callable[[Array], Array], width: int) -> bool:
+    """Return whether activities of neurons in another order are the same, in that order."""
+    with jax.ensure_compile_time_eval():
+        z = jnp.linspace(-3.0, 3.0, width)[:, None]
+        moved = activation(jnp.roll(z, 1, axis=0))
+        return bool(jnp.allclose(moved, jnp.roll(activation(z), 1, axis=0), rtol=1e-4))

@@ -14,7 +14,7 @@ from mdsgdln._checks import Scalar
 from mdsgdln.losses import Loss, check_targets, cross_entropy, logistic, squared_error
 from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network
 from mdsgdln.prediction.choices import Choice, StandIn, exact_reduction, one_layer, several_layers
-from mdsgdln.prediction.neurons import is_homogeneous
+from mdsgdln.prediction.neurons import is_homogeneous, treats_neurons_alike
 from mdsgdln.prediction.reduction import parallel_nodes
 from mdsgdln.prediction.rules import keeps_copies, rotates_layers, rotates_nodes
 from mdsgdln.tasks import Task
@@ -116,15 +116,17 @@ def choose_stand_in(
         )
         checks.require(rotating, "optimiser", expected, optimiser)
         return exact_reduction(network, scale, task, learned, key, given, loss is squared_error)
-    num_hidden = len(network.sizes) - 2
-    checks.require(num_hidden, "network", "a hidden layer", network)
+    widths = network.sizes[1:-1]
+    checks.require(widths, "network", "a hidden layer", network)
     scales = network.scales(scale)
     for sigma, _ in scales:
         checks.positive("scale", sigma)
+    alike = all(treats_neurons_alike(network.activation, width) for width in widths)
+    checks.require(alike, "network", "one activation for all neurons of a layer", network)
     checks.random_key("key", key)
     for name, value in (("scale", scales), ("task", task), ("key", key)):
         checks.concrete(name, value)
-    if num_hidden > 1:
+    if len(widths) > 1:
         possible = rotating and is_homogeneous(network.activation)
         expected = "one hidden layer, or ReLU or leaky ReLU and a rule unlike Adam (see optimiser)"
         checks.require(possible, "network", expected, network)

@@ -28,9 +28,9 @@ def as_set(found):
     return {tuple(int(entry) for entry in row) for row in np.asarray(found)}
 
 
-def found_gates(activity, weights=None):
+def found_gates(activity, weights=None, resamples=4):
     with warnings.catch_warnings(action="ignore", category=UserWarning):  # that conditions are few
-        return discovery.find(activity, weights, resamples=4).gates
+        return discovery.find(activity, weights, resamples).gates
 
 
 def recorded(planted, flipped, neurons=60, seed=0):
@@ -53,6 +53,8 @@ def test_thirteen_kinds_a_rare_one_and_outsiders():
     assert as_set(found_gates(np.repeat(many, 25, axis=0))) == as_set(many)
     rare = np.repeat(CONTEXTS, [160, 160, 160, 20], axis=0)
     assert as_set(found_gates(rare)) == as_set(CONTEXTS)
+    small = np.repeat(CONTEXTS, [18, 17, 17, 8], axis=0)  # three to five of the last in a half
+    assert as_set(found_gates(small, resamples=10)) == as_set(CONTEXTS)
     outside = np.vstack([np.repeat(CONTEXTS, 25, axis=0), rng.integers(0, 2, (100, 24))])
     found = discovery.find(outside, resamples=4)
     assert as_set(found.gates) == as_set(CONTEXTS) and not found.caveats
@@ -357,8 +359,12 @@ def test_a_gate_that_is_always_on_is_warned_about_and_a_threshold_helps():
     counts, labels, before = single_trials(CONTEXTS[1:], neurons=20)
     for baseline in (None, before):
         recording = discovery.activity_by_condition(counts + 10, labels, baseline)
-        with pytest.warns(UserWarning, match="never silent .* Subtract a baseline"):
+        with pytest.warns(UserWarning, match="never silent.* subtract a baseline"):
             assert discovery.find(recording, resamples=1).reason
+    seldom = np.random.default_rng(0).poisson(0.1, counts.shape)  # spikes at rest
+    recording = discovery.activity_by_condition(counts * (counts > 6) + seldom, labels)
+    with pytest.warns(UserWarning, match="above zero by noise"):
+        assert discovery.find(recording, resamples=1).reason
     means = (counts + 10).mean(axis=1)
     recording = discovery.activity_by_condition(counts + 10, labels, threshold=means)
     assert as_set(found_gates(recording)) == as_set(CONTEXTS[1:])

@@ -1,5 +1,7 @@
 """Stand-ins: exact reductions against training, few neurons against copies and wide networks."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -279,16 +281,37 @@ def test_designed_neurons_have_the_moments_of_many():
     close(reduced.targets.T @ reduced.targets, task.targets.T @ task.targets, atol=1e-12)
 
 
-@pytest.mark.parametrize("second", [False, True])
-def test_neurons_that_are_repeated_have_no_output_at_first(second):
+def test_neurons_that_are_repeated_have_no_output_at_first_and_the_second_ones_the_networks():
     task = md.Task(jax.random.normal(KEY, (5, 9)), jax.random.normal(KEY, (2, 9)))
-    network = md.Layered((5, 4000, 2), jnp.tanh, biases=True)
+    network, squares = md.Layered((5, 300, 2), jnp.tanh, biases=True), []
     how = {"optimiser": optax.adam(0.01), "loss": md.squared_error, "num_steps": 9}
-    choice = choose_stand_in(network, 0.02, task, num_neurons=64, key=KEY, **how)
-    small, weights, data = choice.make(second)
-    assert small.sizes[1] == (32 if second else 64)
+    for key in jax.random.split(KEY, 150):
+        choice = choose_stand_in(network, 0.5, task, num_neurons=64, key=key, **how)
+        small, weights, data = choice.make(True)
+        assert small.sizes[1] == 32
+        squares.append(small.apply(weights, data.inputs) ** 2)
+    drawn = [
+        network.apply(network.init(key, (0.5, (0.5, 0.0))), task.inputs)
+        for key in jax.random.split(KEY, 150)
+    ]
+    assert np.mean(squares) == pytest.approx(np.mean(np.square(drawn)), rel=0.15)
+    small, weights, data = choice.make(False)
+    assert small.sizes[1] == 64
     close(small.apply(weights, data.inputs), 0, atol=1e-12)
-    assert len(np.unique(np.asarray(weights[0][0])[:, 0])) == small.sizes[1] // 2
+    assert len(np.unique(np.asarray(weights[0][0])[:, 0])) == 32
+
+
+def test_neurons_of_several_kinds_in_a_layer_have_no_stand_in():
+    """An activation that depends on a neuron's place; one of all neurons together does not."""
+    task = tasks.xor(1.0)
+
+    def half(arriving):
+        return jnp.concatenate([jax.nn.relu(arriving[:40]), arriving[40:]])
+
+    with refused("network: expected one activation for all neurons"):
+        md.theory.stand_in(md.Layered((3, 80, 1), half), 0.01, task, key=KEY)
+    together = md.Layered((3, 80, 1), partial(jax.nn.softmax, axis=0))
+    assert md.theory.stand_in(together, 0.01, task, key=KEY)[0].sizes[1] == 80
 
 
 @pytest.mark.parametrize(

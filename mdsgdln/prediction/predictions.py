@@ -63,8 +63,9 @@ def predict(
     Returns:
         the run of the stand-in. ``losses`` is the predicted curve, ``error`` its estimated relative
         L1 error and ``seed_difference`` that between two seeds of the network, both 0 if the
-        prediction is exact, with batches those of the same key; ``held_out_error`` is that of ``held_out``. ``weights`` is None, as
-        those of a stand-in are in other bases, unless the stand-in is the network itself.
+        prediction is exact (with batches: of the same key); ``held_out_error`` is that of
+        ``held_out``. ``weights`` is None, as those of a stand-in are in other bases, unless the
+        stand-in is the network itself.
 
     Warns:
         UserWarning: the estimated error is above a tenth.

@@ -123,7 +123,7 @@ def represent_layer(
         w, v = (np.sqrt(max(part.shape)) * polar(part)[0] for part in (w, v))
     copies = network.sizes[1] / number
     size = np.sqrt(copies) if rotates else 1.0
-    (first, first_bias), (second, _) = ([float(sigma) for sigma in pair] for pair in scales)
+    (first, first_bias), (second, final) = ([float(sigma) for sigma in pair] for pair in scales)
     w = size * w * np.array([first] * num_inputs + [first_bias] * bias)
     w = np.concatenate([sign * w for sign, _ in signs])
     v = np.concatenate([sign * v for _, sign in signs])
@@ -132,9 +132,10 @@ def represent_layer(
         part = 1 / (2 * copies)
         v = np.sqrt(1 - part) * v + np.sqrt(part) * np.tile(np.asarray(common, float), (2, 1))
     v = size * second * v.T
+    (outputs,) = draw_gaussian(jax.random.fold_in(key, 2), [(num_outputs,)], [final])
     weights = [
         (jnp.asarray(w[:, :-1]), jnp.asarray(w[:, -1])) if bias else jnp.asarray(w),
-        (jnp.asarray(v), jnp.zeros(num_outputs)) if final_bias else jnp.asarray(v),
+        (jnp.asarray(v), outputs) if final_bias else jnp.asarray(v),
     ]
     sizes = num_inputs, number, num_outputs
     small: Layered

@@ -6,7 +6,9 @@ commute with A: R(A(g)) = A(R(g)). Two maps matter.
 
 *Rotation*: a layer is written in an orthonormal basis of the space that it stays in. Descent,
 momentum, decay and clipping by the global norm commute with it. Rules that treat each entry by
-itself, as Adam does, do not.
+itself, as Adam does, do not. Weights of the wide network also have a part outside this space, which
+no gradient has and the small one lacks: it must not matter, as it does where a rule reads the norm
+of weights.
 
 *Copies*: each hidden neuron is there several times. Rules commute with it in which the update of a
 neuron depends on this neuron alone, as Adam's does. Clipping by the global norm does not.
@@ -52,7 +54,7 @@ def rotates_layers(
             for layer, target, source in zip(layers, bases[1:], bases[:-1], strict=True)
         ]
 
-    return _layers_commute(optimiser, biases, rotated, num_updates)
+    return _layers_commute(optimiser, biases, rotated, num_updates, has_outside=True)
 
 
 @lru_cache(maxsize=64)
@@ -68,7 +70,7 @@ def keeps_copies(
             jax.tree.map(lambda part: jnp.tile(part, 2) if part.ndim == 2 else part, second),
         ]
 
-    return _layers_commute(optimiser, biases, copied, num_updates)
+    return _layers_commute(optimiser, biases, copied, num_updates, has_outside=False)
 
 
 def _layers_commute(
@@ -76,12 +78,13 @@ def _layers_commute(
     biases: Sequence[bool],
     lift: Callable[[int, PyTree], PyTree],
     num_updates: int,
+    has_outside: bool,
 ) -> bool:
     """Return whether updates commute, of small layers for long and of large ones a few times."""
     for size, updates in ((FEW, num_updates), (LARGE, FEW_UPDATES)):
         weight, bias = np.zeros((size, size)), np.zeros(size)
         layers = [(weight, bias) if biased else weight for biased in biases]
-        if not _commutes(optimiser, layers, partial(lift, size), updates):
+        if not _commutes(optimiser, layers, partial(lift, size), updates, has_outside):
             return False
     return True
 
@@ -119,7 +122,7 @@ def rotates_nodes(
 
     ends = dict.fromkeys((place[source][0], place[target][0]) for source, target in edges)
     weights = {(source, target): np.zeros((size[target], size[source])) for source, target in ends}
-    return _commutes(optimiser, weights, lift, num_updates)
+    return _commutes(optimiser, weights, lift, num_updates, has_outside=True)
 
 
 def _bases(number: int, size: int) -> list[np.ndarray]:
@@ -134,15 +137,19 @@ def _commutes(
     like: PyTree,
     lift: Callable[[PyTree], PyTree],
     num_updates: int,
+    has_outside: bool,
 ) -> bool:
     """Return whether R(A(g)) = A(R(g)) in each of many updates of weights of the shapes ``like``.
+
+    If ``has_outside``, A is an isometry, wide weights have a part outside its image, AAᵀw ≠ w, and
+    what is updated within it is compared.
 
     A rule that does not accept these weights, such as one with a mask of another network's, is
     another rule for them.
     """
     rule = optax.with_extra_args_support(optimiser)
 
-    def draw(key: Array, lengths: tuple[float, float]) -> PyTree:
+    def draw(like: PyTree, key: Array, lengths: tuple[float, float]) -> PyTree:
         leaves, structure = jax.tree.flatten(like)
         keys = jax.random.split(key, (len(leaves), 2))
         drawn = [
@@ -151,19 +158,22 @@ def _commutes(
         ]
         return jax.tree.unflatten(structure, drawn)
 
+    def within(wide: PyTree) -> PyTree:
+        return lift(*jax.linear_transpose(lift, like)(wide)) if has_outside else wide
+
     def updated(state: tuple[PyTree, PyTree], gradient: PyTree) -> tuple[tuple, PyTree]:
         weights, memory = state
         update, memory = rule.update(gradient, memory, weights, value=1.0, grad=gradient)
         return (optax.apply_updates(weights, update), memory), update
 
     def step(states: tuple, key: Array) -> tuple[tuple, Array]:
-        gradient = draw(key, (SHORTEST, LONGEST))
+        gradient = draw(like, key, (SHORTEST, LONGEST))
         small, update = updated(states[0], gradient)
         wide, actual = updated(states[1], lift(gradient))
         same = [
             jnp.linalg.norm(one - other) <= SAME * jnp.linalg.norm(one)
             for one, other in zip(
-                jax.tree.leaves(lift(update)), jax.tree.leaves(actual), strict=True
+                jax.tree.leaves(lift(update)), jax.tree.leaves(within(actual)), strict=True
             )
         ]
         return (small, wide), jnp.stack(same).all()
@@ -171,8 +181,12 @@ def _commutes(
     @jax.jit
     def run(key: Array) -> Array:
         first, rest = jax.random.split(key)
-        weights = draw(first, (0.0, 0.0))
-        states = tuple((part, rule.init(part)) for part in (weights, lift(weights)))
+        weights = draw(like, first, (0.0, 0.0))
+        wide = lift(weights)
+        if has_outside:
+            other = draw(wide, jax.random.fold_in(first, 0), (0.0, 0.0))
+            wide = jax.tree.map(lambda w, o, i: w + o - i, wide, other, within(other))
+        states = tuple((part, rule.init(part)) for part in (weights, wide))
         _, same = jax.lax.scan(step, states, jax.random.split(rest, num_updates))
         return same.all()
 

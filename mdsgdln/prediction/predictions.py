@@ -41,6 +41,9 @@ def predict(
 ) -> Run:
     """Predict a training run from the data and the size σ of the initial weights.
 
+    Weights are drawn as Gaussian ones; uniform ones of the same σ learn alike if neurons have many
+    inputs, but not with one or two.
+
     It trains the small network that ``stand_in`` returns. With the initial weights in place of σ
     the prediction for a gated or linear network is exact. Arguments that are not listed are those
     of ``train``.

@@ -57,7 +57,11 @@ def decay_of(mask):
         (optax.chain(CLIP, optax.sgd(0.1)), True, False),
         (optax.chain(optax.clip_by_global_norm(100.0), optax.sgd(0.1)), True, False),
         (optax.chain(optax.clip(100.0), optax.sgd(0.1)), False, True),
-        (optax.lars(0.1), True, True),
+        (optax.chain(CLIP, optax.add_decayed_weights(0.01), optax.sgd(0.1)), True, False),
+        # What reads the norm of weights sees those that have no gradient, too.
+        (optax.chain(optax.add_decayed_weights(0.01), CLIP, optax.sgd(0.1)), False, False),
+        (optax.lars(0.1), False, True),
+        (optax.fromage(0.1), False, True),
         (optax.chain(optax.clip(0.1), optax.sgd(0.1)), False, True),
         (optax.adamw(0.01), False, True),
         (optax.radam(0.01), False, True),  # descent, for its first updates
@@ -88,7 +92,7 @@ def test_rules_are_told_apart_over_many_updates(optimiser, rotates, copies):
         assert known in (None, each)
 
 
-def test_merged_nodes_need_a_rule_without_masks_and_norms_of_layers():
+def test_merged_nodes_need_a_rule_without_masks_and_no_rule_reads_norms_of_weights():
     edges = ("x", "a"), ("x", "b"), ("a", "y"), ("b", "y")
     for optimiser, expected in (
         (optax.chain(CLIP, optax.sgd(0.1)), True),
@@ -96,7 +100,7 @@ def test_merged_nodes_need_a_rule_without_masks_and_norms_of_layers():
         (optax.adam(0.1), False),
     ):
         assert rules.rotates_nodes(optimiser, edges, (("a", "b"),), 50) == expected
-    assert rules.rotates_nodes(optax.lars(0.1), edges, (), 50)
+    assert not rules.rotates_nodes(optax.lars(0.1), edges, (), 50)
     masked = optax.masked(optax.trace(0.9), dict.fromkeys(edges, True))
     assert rules.rotates_nodes(masked, edges, (), 50)
     assert not rules.rotates_nodes(masked, edges, (("a", "b"),), 50)

@@ -284,21 +284,23 @@ def test_designed_neurons_have_the_moments_of_many():
 def test_neurons_that_are_repeated_have_no_output_at_first_and_the_second_ones_the_networks():
     task = md.Task(jax.random.normal(KEY, (5, 9)), jax.random.normal(KEY, (2, 9)))
     network, squares = md.Layered((5, 300, 2), jnp.tanh, biases=True), []
+    without_last = 0.5, (0.5, 0.0)  # biases of the outputs are drawn as they are in the network
     how = {"optimiser": optax.adam(0.01), "loss": md.squared_error, "num_steps": 9}
-    for key in jax.random.split(KEY, 150):
-        choice = choose_stand_in(network, 0.5, task, num_neurons=64, key=key, **how)
+    keys = jax.random.split(KEY, 150)
+    for key in keys:
+        choice = choose_stand_in(network, without_last, task, num_neurons=64, key=key, **how)
         small, weights, data = choice.make(True)
         assert small.sizes[1] == 32
         squares.append(small.apply(weights, data.inputs) ** 2)
-    drawn = [
-        network.apply(network.init(key, (0.5, (0.5, 0.0))), task.inputs)
-        for key in jax.random.split(KEY, 150)
-    ]
+    drawn = [network.apply(network.init(key, without_last), task.inputs) for key in keys]
     assert np.mean(squares) == pytest.approx(np.mean(np.square(drawn)), rel=0.15)
     small, weights, data = choice.make(False)
     assert small.sizes[1] == 64
     close(small.apply(weights, data.inputs), 0, atol=1e-12)
     assert len(np.unique(np.asarray(weights[0][0])[:, 0])) == 32
+    choices = [choose_stand_in(network, 0.5, task, num_neurons=64, key=key, **how) for key in keys]
+    last = [choice.make(False)[1][-1][1] for choice in choices]
+    assert np.std(last) == pytest.approx(0.5, rel=0.15)
 
 
 def test_neurons_of_several_kinds_in_a_layer_have_no_stand_in():

@@ -19,6 +19,7 @@ weights of size σ√(H/N) represents the wide one.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -182,7 +183,13 @@ def is_homogeneous(activation: Callable[[Array], Array]) -> bool:
 
 def treats_neurons_alike(activation: Callable[[Array], Array], width: int) -> bool:
     """Return whether activities of neurons in another order are the same, in that order."""
+    arriving = np.linspace(-3.0, 3.0, width)[:, None]
     with jax.ensure_compile_time_eval():
-        z = jnp.linspace(-3.0, 3.0, width)[:, None]
-        moved = activation(jnp.roll(z, 1, axis=0))
-        return bool(jnp.allclose(moved, jnp.roll(activation(z), 1, axis=0), rtol=1e-4))
+        return bool(_moves_along(activation, arriving))
+
+
+@partial(jax.jit, static_argnames="activation")
+def _moves_along(activation: Callable[[Array], Array], arriving: Array) -> Array:
+    """Return whether activities move by one neuron if what arrives does; compiled as one."""
+    moved = activation(jnp.roll(arriving, 1, axis=0))
+    return jnp.allclose(moved, jnp.roll(activation(arriving), 1, axis=0), rtol=1e-4)

@@ -5,7 +5,7 @@ are a kind, if there are many and none in between; its gate is on where they are
 rows, samples or trials columns.
 """
 
-from mdsgdln.discovery.gates import Patterns, common_patterns, importance, k_means_gates
+from mdsgdln.discovery.clusters import Patterns, common_patterns, importance, k_means_gates
 from mdsgdln.discovery.kinds import Kinds, find
 from mdsgdln.discovery.recordings import Recording, activity_by_condition
 

@@ -10,9 +10,9 @@ from scipy.stats import binom
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
+from mdsgdln.discovery.clusters import checked_activity, checked_weights
 from mdsgdln.discovery.density import SMALLEST, Mixture, States, density_modes, mixture
 from mdsgdln.discovery.evidence import continuum, silhouette, surrogates, verdict
-from mdsgdln.discovery.gates import checked_activity, checked_weights
 from mdsgdln.discovery.recordings import Recording, entries, listed
 
 SURROGATES = 4  # of every rank

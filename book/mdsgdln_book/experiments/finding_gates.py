@@ -8,7 +8,7 @@ import jax
 import numpy as np
 
 from mdsgdln import deviation, discovery, networks, tasks, theory, training
-from mdsgdln.discovery.gates import k_means_centroids, rounded
+from mdsgdln.discovery.clusters import k_means_centroids, rounded
 from mdsgdln.gates import context_gates
 from mdsgdln_book import dynamics, sweeps
 from mdsgdln_book.experiments.found_kinds import disagreement

@@ -71,7 +71,7 @@ def survives(module: Path, number: int, tests: list[str]) -> str:
     shutil.copytree(ROOT / "mdsgdln", with_change / "mdsgdln", dirs_exist_ok=True)
     (with_change / name).write_text(ast.unparse(tree), "utf8")
     here = os.environ | {"PYTHONPATH": str(with_change), "PYTHONDONTWRITEBYTECODE": "1"}
-    run = partial(subprocess.run, cwd=ROOT, env=here, capture_output=True, timeout=900)
+    run = partial(subprocess.run, cwd=ROOT, env=here, capture_output=True, timeout=300)
     try:
         green = run([*PYTEST, *tests]).returncode == 0
     except subprocess.TimeoutExpired:  # a loop without an end is seen, too

@@ -168,9 +168,10 @@ def test_losses_are_those_written_out(classes):
 
 @pytest.mark.parametrize("loss", [md.cross_entropy, md.logistic])
 def test_targets_that_are_no_probabilities_are_refused(loss):
-    task = tasks.Task(np.eye(4), -np.ones((7, 4)))
-    with refused("task: expected targets between 0 and 1"):
-        train(NETWORK, WEIGHTS, task, 0.05, 2, loss=loss)
+    for wrong in (-1.0, 1.5):
+        task = tasks.Task(np.eye(4), wrong * np.ones((7, 4)))
+        with refused("task: expected targets between 0 and 1"):
+            train(NETWORK, WEIGHTS, task, 0.05, 2, loss=loss)
     with refused("task: expected targets that sum to 1"):
         train(NETWORK, WEIGHTS, TASK, 0.05, 2, loss=md.cross_entropy)
 
@@ -188,6 +189,7 @@ def test_integer_class_labels_get_the_advice_to_make_them_one_hot():
         task = tasks.Task.from_samples(np.eye(4), np.array(two))
         with refused(r"task: expected one row per class, as .*numpy\.eye\(2\)"):
             train(network, weights, task, 0.05, 2, **options)
+    md.losses.check_targets(md.cross_entropy, tasks.Task(np.eye(4), np.ones((1, 4))))  # one class
     one_hot = tasks.Task.from_samples(np.eye(4), np.eye(3)[labels])
     assert train(network, weights, one_hot, 0.05, 2, **options).losses[0] < 1.2
 
@@ -281,12 +283,19 @@ def test_the_state_of_another_run_is_refused():
         train(NETWORK, WEIGHTS, TASK, 0.05, 3, state=state.optimiser)
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_size": 3, "key": KEY}])
-def test_chunks_of_a_run_are_the_run(options, monkeypatch):
+@pytest.mark.parametrize(
+    ("options", "seconds", "ends"),
+    [
+        ({}, np.inf, [2, 6, 14, 30, 40]),  # 600 // (4 samples · 66 weights), then twice as many
+        ({"batch_size": 3, "key": KEY}, np.inf, [3, 9, 14, 24, 28, 36, 40]),  # drawn for 14 steps
+        ({}, 0.0, [2, *range(3, 41)]),  # a step takes longer than it should
+    ],
+)
+def test_chunks_of_a_run_are_the_run(options, seconds, ends, monkeypatch):
     """Looked at after every few steps, batches drawn a few at a time, against one loop."""
     options |= {"observe": lambda w: w[0], "every": 3, "held_out": OTHER}
     whole = jax.jit(lambda weights: train(NETWORK, weights, TASK, 0.05, 40, **options))(WEIGHTS)
-    for name, value in (("FIRST", 1), ("GROWTH", 1.7), ("DRAWN", 50)):
+    for name, value in (("FIRST", 600), ("GROWTH", 2), ("DRAWN", 50), ("SECONDS", seconds)):
         monkeypatch.setattr(_descent, name, value)
     steps = []
 
@@ -297,7 +306,7 @@ def test_chunks_of_a_run_are_the_run(options, monkeypatch):
 
     monkeypatch.setattr(training, "watched", looks)
     run = train(NETWORK, WEIGHTS, TASK, 0.05, 40, **options)
-    assert len(steps) > 4 and steps[-1] == 40
+    assert steps == ends
     for one, other in zip(jax.tree.leaves(run), jax.tree.leaves(whole), strict=True):
         close(one, other, rtol=1e-13)
 
@@ -341,6 +350,14 @@ def test_a_bar_is_shown_where_it_is_asked_for_and_where_somebody_watches(capsys,
     assert capsys.readouterr() == ("", "")  # no terminal
     train(NETWORK, WEIGHTS, TASK, 0.05, 20, progress=True)
     assert "20/20" in capsys.readouterr().err
+    looks = [SimpleNamespace(step=step) for step in (5, 12, 20)]
+    assert list(_progress.watched(looks, 20, True)) == looks
+    assert "20/20" in capsys.readouterr().err
+    terminal = SimpleNamespace(isatty=lambda: True)
+    for stream, watched in ((terminal, True), (sys.stderr, False), (None, False)):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stderr", stream)
+            assert _progress.is_watched() == watched
     for watched in (True, False):  # a cell of a front end, and one of nbclient or nbval
         parent = {"content": {"allow_stdin": watched}}
         kernel = SimpleNamespace(get_parent=lambda parent=parent: parent)

@@ -166,6 +166,15 @@ def test_losses_are_those_written_out(classes):
         assert md.cross_entropy(network, weights, task) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_deviation_is_the_relative_error_and_a_reference_that_is_flat_is_warned_about(unit):
+    reference = unit * np.array([10.0, 5.0, 1.0])
+    losses = reference + unit * np.array([1.0, -1.0, 0.0])
+    assert md.deviation(losses, reference, learned=0.2) == pytest.approx(2 / 16)
+    with pytest.warns(UserWarning, match=r"falls to 0\.1 of its start, expected below 0\.05"):
+        md.deviation(losses, reference, learned=0.05)
+
+
 @pytest.mark.parametrize("loss", [md.cross_entropy, md.logistic])
 def test_targets_that_are_no_probabilities_are_refused(loss):
     for wrong in (-1.0, 1.5):

@@ -207,7 +207,9 @@ def test_single_trials_give_kinds():
     assert re.findall(r"(?m)^ +(\d+) +\d+/24 ", repr(found)) == ["1", "2", "3", "4"]
     for words in ("1: all", "2: A, B", "3: A, C", "4: B, C"):
         assert f"gate {words}\n" in repr(found) + "\n"
-    left = plots.kinds(found).axes[0]
+    left, middle, _ = plots.kinds(found).axes
+    for axes, borders in ((left, [14, 29, 44]), (middle, [1, 2, 3])):  # where a kind begins
+        equal([line.get_ydata()[0] + 0.5 for line in axes.lines], borders)
     assert [tick.get_text() for tick in left.get_xticklabels()] == ["A", "B", "C"]
 
 

@@ -49,6 +49,7 @@ def outputs_of(activation, bias=0.0):
     return (W2 @ activation(W1 @ INPUTS + B1[:, None]) + bias).T
 
 
+@pytest.mark.parametrize("size", [1, 1e-4])
 @pytest.mark.parametrize(
     "outputs",
     [
@@ -59,9 +60,9 @@ def outputs_of(activation, bias=0.0):
     ],
     ids=["leaky", "tanh", "output bias", "order"],
 )
-def test_outputs_of_another_network_are_refused(outputs):
+def test_outputs_of_another_network_are_refused_whatever_their_size(outputs, size):
     with pytest.raises(ValueError, match="check: .*activation.*bias.*order"):
-        networks.from_weights([W1, W2], [B1, None], check=(INPUTS.T, outputs))
+        networks.from_weights([W1, size * W2], [B1, None], check=(INPUTS.T, size * outputs))
 
 
 SMALL = [1e-3 * W1, W2]
@@ -89,12 +90,15 @@ def test_the_function_of_a_framework_is_asked_where_neurons_are_active():
             networks.from_weights(SMALL, activation=other, check=outputs_of_small)
 
 
-def test_a_function_is_asked_where_the_output_alone_has_a_bias():
-    def theirs(samples):
-        return np.maximum(samples @ W1.T, 0) @ W2.T + B2
+@pytest.mark.parametrize("biases", [(B1, None), (None, B2)], ids=["hidden", "output"])
+def test_a_function_is_asked_where_one_layer_alone_has_a_bias(biases):
+    first, second = (0 if bias is None else bias for bias in biases)
 
-    network, _ = networks.from_weights([W1, W2], [None, B2], check=theirs)
-    assert network.biases == (False, True)
+    def theirs(samples):
+        return np.maximum(samples @ W1.T + first, 0) @ W2.T + second
+
+    network, _ = networks.from_weights([W1, W2], biases, check=theirs)
+    assert network.biases == tuple(bias is not None for bias in biases)
 
 
 class Tensor(np.ndarray):

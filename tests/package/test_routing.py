@@ -18,6 +18,7 @@ KEY = jax.random.key(0)
 def test_each_input_domain_is_trained_with_its_neighbours():
     trained = tasks.trained_routes(7, 4)
     assert np.flatnonzero(trained[3]).tolist() == [2, 3, 4, 5]  # i − ⌊3/2⌋ … i + ⌊4/2⌋
+    assert np.flatnonzero(tasks.trained_routes(7, 5)[3]).tolist() == [1, 2, 3, 4, 5]
     assert (trained.sum(axis=0) == 4).all() and (trained.sum(axis=1) == 4).all()
     assert tasks.trained_routes(5, 1).tolist() == np.eye(5, dtype=bool).tolist()
 

@@ -44,14 +44,16 @@ def test_context_gates_are_context_major():
     equal(chosen, [[1] * 6, [1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 0, 0]])
 
 
-def test_candidate_has_a_common_pathway_and_one_per_subset():
-    task = tasks.contextual(4, 2)
+@pytest.mark.parametrize("num_items", [1, 2])
+def test_candidate_has_a_common_pathway_and_one_per_subset(num_items):
+    task = tasks.contextual(4, num_items)
     network = networks.contextual_pathways(task, 4, 3, 5)
     hidden = [node for node in network.graph.neurons if str(node).startswith("pathway")]
     assert len(hidden) == 1 + 4
-    assert network.graph.neurons["input 0"] == 6 and network.graph.neurons["input 1"] == 2
+    seen = [network.graph.neurons[f"input {number}"] for number in (0, 1)]
+    assert seen == [num_items + 4, num_items]
     on = np.stack([network.node_gates[node] for node in hidden])
-    equal(on.sum(axis=1), [8, 6, 6, 6, 6])
+    equal(on.sum(axis=1), num_items * np.array([4, 3, 3, 3, 3]))
 
 
 @pytest.mark.parametrize("num_contexts", [2, 3])

@@ -176,7 +176,7 @@ def spoilt(good):
         yield from {"NaN": gap, "axes": good[None, None], "complex": good + 1j}.items()
         yield from {"empty": good[:0], "longer": np.concatenate([good, good], axis=-1)}.items()
     elif isinstance(good, int | float) and not isinstance(good, bool):
-        yield from {"NaN": float("nan"), "text": "text", "negative": -good - 1}.items()
+        yield from {"NaN": float("nan"), "text": str(good), "negative": -good - 1}.items()
         yield from {"infinite": float("inf"), "several": [good] * 9}.items()
         if isinstance(good, int):
             yield "zero", 0

@@ -52,6 +52,18 @@ def test_draws_scatter_as_expected(task, end):
     assert np.mean(errors) + 2 * np.std(errors) == pytest.approx(expected, rel=1 / 3)
 
 
+def test_a_curve_far_from_rich_scatters_as_the_rate_of_its_decay():
+    """Each mode's area is inverse to its a₀, so to a χ² number, and has the share s²."""
+    task, network = (
+        tasks.Task(np.eye(2), np.diag([2.0, 1.0])),
+        networks.LinearNetwork((2, 20_000, 2)),
+    )
+    numbers = np.random.default_rng(0).chisquare(20_000, (100_000, 2)) / 20_000
+    errors = np.abs(np.log(numbers)) @ [0.8, 0.2]
+    found = row(theory.applicability(network, task, 1e3), "draw").value
+    assert found == pytest.approx(np.mean(errors) + 2 * np.std(errors), rel=0.02)
+
+
 @pytest.mark.parametrize(("share", "rich"), [(0.095, 1), (0.105, 0)])
 def test_a_mode_is_rich_if_it_starts_below_a_tenth_of_its_final_strength(share, rich):
     task = tasks.Task(np.eye(8), np.ones((15, 8)))  # of one mode

@@ -283,7 +283,7 @@ def test_designed_neurons_have_the_moments_of_many():
 
 def test_neurons_that_are_repeated_have_no_output_at_first_and_the_second_ones_the_networks():
     task = md.Task(jax.random.normal(KEY, (5, 9)), jax.random.normal(KEY, (2, 9)))
-    network, squares = md.Layered((5, 300, 2), jnp.tanh, biases=True), []
+    network, squares, seconds = md.Layered((5, 128, 2), jnp.tanh, biases=True), [], []
     without_last = 0.5, (0.5, 0.0)  # biases of the outputs are drawn as they are in the network
     how = {"optimiser": optax.adam(0.01), "loss": md.squared_error, "num_steps": 9}
     keys = jax.random.split(KEY, 150)
@@ -292,8 +292,10 @@ def test_neurons_that_are_repeated_have_no_output_at_first_and_the_second_ones_t
         small, weights, data = choice.make(True)
         assert small.sizes[1] == 32
         squares.append(small.apply(weights, data.inputs) ** 2)
+        seconds.append(weights[-1][0])
     drawn = [network.apply(network.init(key, without_last), task.inputs) for key in keys]
     assert np.mean(squares) == pytest.approx(np.mean(np.square(drawn)), rel=0.15)
+    assert np.std(seconds) == pytest.approx(0.5, rel=0.05)
     small, weights, data = choice.make(False)
     assert small.sizes[1] == 64
     close(small.apply(weights, data.inputs), 0, atol=1e-12)
@@ -303,12 +305,23 @@ def test_neurons_that_are_repeated_have_no_output_at_first_and_the_second_ones_t
     assert np.std(last) == pytest.approx(0.5, rel=0.15)
 
 
+@pytest.mark.parametrize("biases", [False, True, (False, True)])
+def test_second_neurons_have_no_output_where_the_networks_is_far_below_the_targets(biases):
+    """As √H σ₁σ₂ of its outputs is, and σ₁ is not."""
+    task = md.Task(jax.random.normal(KEY, (5, 9)), jax.random.normal(KEY, (2, 9)))
+    network, scale = md.Layered((5, 300, 2), jnp.tanh, biases), [0.5, (1e-4, 0.0)]
+    how = {"optimiser": optax.adam(0.01), "loss": md.squared_error, "num_steps": 9}
+    choice = choose_stand_in(network, scale, task, num_neurons=64, key=KEY, **how)
+    small, weights, data = choice.make(True)
+    close(small.apply(weights, data.inputs), 0, atol=1e-12)
+
+
 def test_neurons_of_several_kinds_in_a_layer_have_no_stand_in():
     """An activation that depends on a neuron's place; one of all neurons together does not."""
     task = tasks.xor(1.0)
 
     def half(arriving):
-        return jnp.concatenate([jax.nn.relu(arriving[:40]), arriving[40:]])
+        return jax.nn.relu(jnp.concatenate([arriving[:40], 1.01 * arriving[40:]]))
 
     with refused("network: expected one activation for all neurons"):
         md.theory.stand_in(md.Layered((3, 80, 1), half), 0.01, task, key=KEY)
@@ -317,13 +330,17 @@ def test_neurons_of_several_kinds_in_a_layer_have_no_stand_in():
 
 
 @pytest.mark.parametrize(
-    ("optimiser", "expected"),
-    [(None, (2 / 400 * 50) ** 0.5), (optax.adam(0.01), (2 / 400 / (1 / 100 + 1 / 50)) ** 0.5)],
+    ("sizes", "optimiser", "expected"),
+    [
+        ((3, 400, 1), None, (2 / 400 * 50) ** 0.5),
+        ((3, 400, 1), optax.adam(0.01), (2 / 400 / (1 / 100 + 1 / 50)) ** 0.5),
+        ((3, 400, 600, 1), None, (2 / 400 / (1 / 100 + 1 / 50)) ** 0.5),
+    ],
 )
-def test_two_seeds_differ_by_what_the_numbers_of_random_neurons_tell(optimiser, expected):
-    """Both stand-ins are random pairs if the rule keeps copies, else the second alone is random."""
+def test_two_seeds_differ_by_what_the_numbers_of_random_neurons_tell(sizes, optimiser, expected):
+    """With one hidden layer and a rule that commutes with rotations the second alone is random."""
     how = {"optimiser": optimiser, "loss": md.squared_error, "num_steps": 9}
-    network, task = networks.ReLUNetwork((3, 400, 1)), tasks.xor(1.0)
+    network, task = networks.ReLUNetwork(sizes), tasks.xor(1.0)
     choice = choose_stand_in(network, 0.02, task, num_neurons=100, key=KEY, **how)
     assert choice.seeds == pytest.approx(expected)
 

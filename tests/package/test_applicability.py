@@ -54,10 +54,8 @@ def test_draws_scatter_as_expected(task, end):
 
 def test_a_curve_far_from_rich_scatters_as_the_rate_of_its_decay():
     """Each mode's area is inverse to its a₀, so to a χ² number, and has the share s²."""
-    task, network = (
-        tasks.Task(np.eye(2), np.diag([2.0, 1.0])),
-        networks.LinearNetwork((2, 20_000, 2)),
-    )
+    task = tasks.Task(np.eye(2), np.diag([2.0, 1.0]))
+    network = networks.LinearNetwork((2, 20_000, 2))
     numbers = np.random.default_rng(0).chisquare(20_000, (100_000, 2)) / 20_000
     errors = np.abs(np.log(numbers)) @ [0.8, 0.2]
     found = row(theory.applicability(network, task, 1e3), "draw").value

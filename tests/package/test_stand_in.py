@@ -82,6 +82,8 @@ def test_traced_weights_are_reduced_in_a_compiled_function():
         return md.predict(network, weights, task, 0.04, 100).losses
 
     close(jax.jit(predict)(weights), predict(weights), rtol=0, atol=1e-12)
+    small = jax.eval_shape(lambda weights: theory.stand_in(network, weights, task)[1], weights)
+    assert [weight.shape for weight in small.values()] == [(21, 4), (3, 21)]  # of 27 neurons
 
 
 @pytest.mark.parametrize("rule", TREATS_ENTRIES)
@@ -197,6 +199,8 @@ def test_a_loss_is_of_outputs_and_targets_alone():
     network, weights, task = random_case(1)
     losses, predicted = both_losses(network, weights, task, rate=0.02, loss=doubled)
     close(predicted, losses, rtol=0, atol=1e-12)
+    compiled = jax.jit(partial(md.predict, learning_rate=0.02, num_steps=300, loss=doubled))
+    close(compiled(network, weights, task).losses, losses, rtol=0, atol=1e-12)  # it cannot be asked
     for start in (weights, 1e-3):
         with refused("loss: expected a function of outputs and targets alone"):
             md.predict(network, start, task, 0.1, 2, loss=penalised)
@@ -209,7 +213,7 @@ def test_a_loss_is_of_outputs_and_targets_alone():
 
 def test_what_depends_on_the_draw_is_refused():
     task = tasks.contextual(2, 4)
-    with refused("network: expected a neuron per mode, .*depends on the seed"):
+    with refused("network: expected a neuron per mode, .* in 'pathway 0', .*depends on the seed"):
         md.predict(networks.contextual_pathways(task, 2, 1, 2), 1e-3, task, 0.1, 2)
 
 

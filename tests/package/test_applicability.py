@@ -72,8 +72,9 @@ def test_a_mode_is_rich_if_it_starts_below_a_tenth_of_its_final_strength(share, 
 
 
 def test_every_condition_has_a_case_within_and_one_beyond():
-    wide, narrow = (networks.LinearNetwork((8, hidden, 15)) for hidden in (200, 3))
+    wide, fit, narrow = (networks.LinearNetwork((8, hidden, 15)) for hidden in (200, 8, 3))
     assert theory.applicability(wide, TASK, 1e-4).holds
+    assert row(theory.applicability(fit, TASK, 1e-4), "neurons").holds  # of eight modes
     turned = tasks.Task(np.random.default_rng(0).normal(size=(8, 8)), TASK.targets)
     gated = networks.pathways(tasks.xor(1.0), [[1, 0, 0, 1], [1, 1, 1, 1]], 200)
     for network, task, scale, words in (

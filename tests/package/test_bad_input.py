@@ -284,6 +284,7 @@ CASES = [
     bad("networks.GatedNetwork", "cycle", edges=[("a", "b"), ("b", "a")]),
     bad("networks.GatedNetwork", node_gates={"g": np.ones(3)}),
     bad("networks.GatedNetwork", edge_gates={("b", "a"): np.ones(3)}),
+    bad("networks.GatedNetwork", r"'b'.*\(P,\) or \(1, P\)", node_gates={"b": np.ones((2, 3))}),
     bad("networks.GatedNetwork.init", "scale: expected one or 2, got", scale=[0.1] * 3),
     bad("networks.pathways", input_masks=np.zeros((2, 3))),
     bad("networks.contextual_pathways", num_contexts=5),

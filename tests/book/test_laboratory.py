@@ -232,6 +232,7 @@ def test_squared_units_and_feedback(call, name, squared, feedback, loss):
         "rule": "feedback" if feedback else "descent",
         "activation": "squared" if squared else "relu",
     }
+    how["rate"] /= 4 if squared else 1  # at larger steps losses leap, and rounding grows
     expected = by_hand(task, weights, loss, how["rate"], squared)
     assert_allclose(call("relu", given(task, groups), weights, how)["losses"], expected, rtol=1e-10)
     assert expected[-1] < 0.95 * expected[0]

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 from mdsgdln import discovery, gates
 from mdsgdln.discovery import density
 from mdsgdln.discovery.density import States
-from mdsgdln.discovery.evidence import surrogates, tetrachoric
+from mdsgdln.discovery.evidence import surrogates, tetrachoric, verdict
 from mdsgdln.discovery.kinds import in_words
 from mdsgdln_book import plots
 
@@ -116,9 +116,15 @@ def test_what_is_found_does_not_depend_on_how_a_processor_sorts_equal_distances(
             return sort(values, axis=axis, kind=kind)
         return len(values) - 1 - sort(np.flip(values), kind="stable")
 
+    def parted(values, kth, axis):  # only the entry at kth is where it belongs
+        ordered = np.sort(values, axis=axis)
+        parts = ordered[:, :kth][:, ::-1], ordered[:, [kth]], ordered[:, :kth:-1]
+        return np.concatenate(parts, axis=axis)
+
     patterns = density.States.of(activity)
     before = density.mixture(patterns, 0.02).kind(patterns)
     monkeypatch.setattr(np, "argsort", other)
+    monkeypatch.setattr(np, "partition", parted)
     assert len(set(before)) > 3
     equal(density.mixture(patterns, 0.02).kind(patterns), before)
 
@@ -183,6 +189,8 @@ def test_a_continuum_of_few_distinct_conditions_is_warned_about():
         assert len(discovery.find(gaussian(1, 24), resamples=4).gates) == 2
     with pytest.warns(UserWarning, match="differ in 8 groups"):
         discovery.find(np.tile(ring(8, 0.5), 3), resamples=4)
+    three = density.mixture(States.of(recorded(CONTEXTS[:3], 0.0)), 0.02)
+    assert "3 kinds differ in 2 groups of conditions" in verdict(three, 0.0, 0.0)[1][0]
 
 
 def test_correlations_of_surrogates_are_those_of_the_gaussians():

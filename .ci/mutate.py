@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "_build/mutants"
 PYTEST = [".venv/bin/pytest", "-q", "-x", "-p", "no:cacheprovider"]
-MOST = 12  # tests of one change: the most particular ones, whose context has the fewest lines
+MOST = 24  # tests of one change: the most particular ones, whose context has the fewest lines
 OTHER = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
 OTHER |= {ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt, ast.Eq: ast.NotEq}
 OTHER |= {ast.NotEq: ast.Eq, ast.And: ast.Or, ast.Or: ast.And, ast.Is: ast.IsNot, ast.IsNot: ast.Is}

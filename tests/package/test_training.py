@@ -321,7 +321,8 @@ def test_chunks_of_a_run_are_the_run(options, seconds, ends, monkeypatch):
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which nohup and & leave out
 import jax, numpy as np, mdsgdln as md
 task = md.Task(np.ones((9, 400)), np.ones((1, 400)))
 network = md.ReLUNetwork((9, 500, 1), biases=True)

@@ -33,6 +33,12 @@ def finite_array(
     return array
 
 
+def concrete_array(name: str, value: Any, num_axes: int, axes: str) -> np.ndarray:
+    """Return an array of NumPy, as of what is traced there is none."""
+    concrete(name, value)
+    return np.asarray(finite_array(name, value, num_axes, axes))
+
+
 def is_traced(*values: Any) -> bool:
     """Return whether JAX traces any of these arrays or pytrees, so that they have no values yet."""
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(values))
@@ -41,6 +47,7 @@ def is_traced(*values: Any) -> bool:
 def real_array(name: str, value: Any, axes: str) -> Array:
     """Return a float array: single and double precision stay, all else becomes JAX's default."""
     dense(name, value)
+    require(not np.ma.is_masked(value), name, "numbers without a mask", value)
     if is_traced(value):  # or a list that holds traced numbers
         array = jnp.asarray(value)
         return array if jnp.issubdtype(array.dtype, np.floating) else array.astype(float)
@@ -83,8 +90,8 @@ def finite(name: str, array: ArrayLike) -> None:
 def concrete(name: str, value: object) -> None:
     if is_traced(value):
         raise ValueError(
-            f"{name}: expected concrete numbers, got what JAX traces; let the compiled function "
-            "close over them rather than take them as an argument"
+            f"{name}: expected concrete numbers, got what JAX traces; leave them out of the "
+            "arguments of the compiled function, or call this outside of it"
         )
 
 

@@ -51,11 +51,11 @@ class Graph:
             raise ValueError(f"sizes: expected {expected}, got {list(sizes)!r:.120}") from error
         try:
             edges = tuple((source, target) for source, target in edges)
+            distinct = edges and len(set(edges)) == len(edges)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"edges: expected (source, target) pairs, got {edges!r:.80}"
             ) from error
-        distinct = edges and len(set(edges)) == len(edges)
         checks.require(distinct, "edges", "at least one, and none twice", edges)
         joined, named = set().union(*edges), set(sizes)
         checks.require(joined <= named, "edges", f"nodes of {list(sizes)}", joined - named)

@@ -74,6 +74,7 @@ def effective_dataset(network: GatedNetwork, task: Task, path: Path) -> Task:
     """
     checks.instance("network", network, GatedNetwork)
     network.check(None, task)
+    checks.concrete("network", network)
     checks.concrete("task", task)
     gate = np.asarray(network.path_gate(path, task.num_samples))
     rows = network.graph.node_rows

@@ -147,9 +147,9 @@ def train(
     weights = jax.tree.map(checks.single_or_double, weights)
     network.check(weights, task)
     checks.require(jax.tree.leaves(weights), "weights", "at least one array", weights)
-    checks.positive_integer("num_steps", num_steps)
-    checks.positive_integer("every", every)
-    if observe not in (None, "outputs", "loss"):
+    num_steps = checks.positive_integer("num_steps", num_steps)
+    every = checks.positive_integer("every", every)
+    if not (observe is None or isinstance(observe, str) and observe in ("outputs", "loss")):
         what = 'a function of the weights, "outputs" or "loss"'
         checks.require(callable(observe), "observe", what, observe)
     if held_out is not None:
@@ -243,6 +243,8 @@ def _check_finite(
         rate = "the optimiser's step size" if learning_rate is None else repr(learning_rate)
         error = DivergenceError(
             f"learning_rate: the {infinite} became non-finite at step {step}; {rate} is too large"
+            if step
+            else "weights: expected ones with which the loss is finite, got NaN or infinity"
         )
         error.run = run_of(now)._replace(losses=jnp.asarray(losses[:step]), diverged_at=step)
         raise error

@@ -90,13 +90,13 @@ def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
 
 def checked_activity(activity: Numbers) -> Float[np.ndarray, "neurons P"]:
     """Return activity as an array, or raise ``ValueError``."""
-    return np.asarray(checks.finite_array("activity", activity, 2, "(neurons, P)"))
+    return checks.concrete_array("activity", activity, 2, "(neurons, P)")
 
 
 def checked_weights(activity: np.ndarray, weights: Numbers | None) -> Float[np.ndarray, " neurons"]:
     """Return weights as an array, or raise ``ValueError``, also if no neuron is active."""
     weights = np.ones(len(activity)) if weights is None else weights
-    weights = np.asarray(checks.finite_array("weights", weights, 1, "(neurons,)"))
+    weights = checks.concrete_array("weights", weights, 1, "(neurons,)")
     checks.of_shape("weights", weights, activity.shape[:1])
     checks.require(weights.min() >= 0, "weights", "entries of at least 0", weights)
     used = (activity > 0).any(axis=1) & (weights > 0)

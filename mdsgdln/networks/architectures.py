@@ -39,7 +39,7 @@ def pathways(
         for number in checks.one_per_place("num_hidden", num_hidden, num_pathways)
     ]
     masks = np.ones((num_pathways, num_inputs)) if input_masks is None else input_masks
-    masks = np.asarray(checks.finite_array("input_masks", masks, 2, "(K, N_in)"))
+    masks = checks.concrete_array("input_masks", masks, 2, "(K, N_in)")
     checks.of_shape("input_masks", masks, (num_pathways, num_inputs))
     visible = [tuple(np.flatnonzero(mask).tolist()) for mask in masks]
     checks.require(all(visible), "input_masks", "an input for every pathway", masks)
@@ -80,12 +80,15 @@ def contextual_pathways(
     checks.instance("task", task, Task)
     num_contexts = checks.positive_integer("num_contexts", num_contexts)
     subset_size = checks.positive_integer("subset_size", subset_size)
-    num_items = len(task.inputs) - num_contexts
-    fits = num_items > 0 and num_items * num_contexts == task.num_samples
-    counts = f"C of a task with n + C inputs and n C samples, as {task}"
-    checks.require(fits, "num_contexts", counts, num_contexts)
     fits = subset_size <= num_contexts
     checks.require(fits, "subset_size", f"at most {num_contexts}", subset_size)
+    num_items = len(task.inputs) - num_contexts
+    fits = num_items * num_contexts == task.num_samples
+    if fits and not checks.is_traced(task):  # the last inputs are contexts
+        own = context_gates(num_contexts, num_items, [[context] for context in range(num_contexts)])
+        fits = np.array_equal(np.asarray(task.inputs[num_items:]) != 0, own)
+    counts = "C of a task with n + C inputs and n C samples, as of tasks.contextual"
+    checks.require(fits, "num_contexts", counts, num_contexts)
     subsets = [range(num_contexts), *combinations(range(num_contexts), subset_size)]
     masks = np.ones((len(subsets), len(task.inputs)))
     masks[1:, num_items:] = 0

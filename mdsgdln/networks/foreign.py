@@ -46,7 +46,7 @@ def from_weights(
         check: the framework's function of inputs (P, N_in), NumPy's in single precision, that
             returns its outputs, (P, N_out) or (P,), or a pair of such inputs and outputs.
     """
-    checks.require(convention in TRANSPOSED, "convention", f"one of {[*TRANSPOSED]}", convention)
+    checks.require(convention in [*TRANSPOSED], "convention", f"one of {[*TRANSPOSED]}", convention)
     checks.several("weights", weights)
     layers: list[Any] = [
         checks.finite_array(f"weights[{index}]", weight, 2, "(neurons, neurons)")

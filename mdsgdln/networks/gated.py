@@ -83,7 +83,11 @@ class GatedNetwork(Network, static=False):
     def check(self, weights: Mapping[Edge, Numbers] | None, task: Task) -> None:
         """Raise ``ValueError`` unless weights (if not None), rows and gates fit the task."""
         checks.instance("task", task, Task)
-        self._check_rows(task)
+        self._check_inputs(task.inputs)
+        written = [row for node in self.graph.output_nodes for row in self.graph.node_rows[node]]
+        once = sorted(written) == list(range(len(task.targets)))
+        expected = f"{len(written)} rows for {list(self.graph.output_nodes)}, each written once"
+        checks.require(once, "targets", expected, len(task.targets))
         for gate in jax.tree.leaves(self):
             number = gate.shape[-1]
             fits = number == task.num_samples
@@ -97,19 +101,14 @@ class GatedNetwork(Network, static=False):
         for edge, shape in self.graph.shapes.items():
             checks.weight(f"weights[{edge!r}]", weights[edge], shape)
 
-    def _check_rows(self, task: Task) -> None:
-        """Rows of inputs may be left unread if rows are given; targets are written once each."""
-        read, written = (
-            [row for node in nodes for row in self.graph.node_rows[node]]
-            for nodes in (self.graph.input_nodes, self.graph.output_nodes)
-        )
-        number, nodes = 1 + max(read), self.graph.input_nodes
+    def _check_inputs(self, inputs: Array) -> None:
+        """Rows may be left unread if rows are given."""
+        nodes = self.graph.input_nodes
+        number = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
         stacked = not any(node in dict(self.graph.rows) for node in nodes)
-        fits = len(task.inputs) == number or (len(task.inputs) > number and not stacked)
-        checks.require(fits, "inputs", f"{number} rows for {list(nodes)}", len(task.inputs))
-        once = sorted(written) == list(range(len(task.targets)))
-        expected = f"{len(written)} rows for {list(self.graph.output_nodes)}, each written once"
-        checks.require(once, "targets", expected, len(task.targets))
+        fits = inputs.shape[0] == number or (inputs.shape[0] > number and not stacked)
+        fits &= inputs.ndim == 2
+        checks.require(fits, "inputs", f"{number} rows for {list(nodes)}", inputs.shape)
 
     def path_gate(self, path: Path, num_samples: int) -> Float[Array, " P"]:
         """Return g_p, the product of the node and edge gates along ``path``, one per sample."""
@@ -143,6 +142,9 @@ class GatedNetwork(Network, static=False):
     ) -> dict[Node, Float[Array, "_ P"]]:
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
         inputs = jnp.asarray(inputs)
+        self._check_inputs(inputs)
+        missing = [edge for edge in self.graph.edges if edge not in weights]
+        checks.require(not missing, "weights", f"matrices for {missing}, too", list(weights))
         used = self.node_gates | self.edge_gates
         if gates is not None:
             used = _checked_gates("gates", gates, self.graph.neurons | _edge_neurons(self.graph))

@@ -90,7 +90,8 @@ def checked_gate(
     name: str, gate: Numbers, neurons: int, num_samples: int | None = None
 ) -> Float[Array, "*neurons P"]:
     """Return ``gate`` as an array (P,) or (neurons, P), or raise ``ValueError``."""
-    gate = checks.finite_array(name, gate, max(np.ndim(gate), 1), "(P,) or (neurons, P)")
+    gate = checks.real_array(name, gate, "(P,) or (neurons, P)")
+    gate = checks.finite_array(name, gate, max(gate.ndim, 1), "(P,) or (neurons, P)")
     samples = "P" if num_samples is None else num_samples
     fits = gate.shape[:-1] in ((), (neurons,)) and num_samples in (None, gate.shape[-1])
     checks.require(fits, name, f"shape ({samples},) or ({neurons}, {samples})", gate.shape)

@@ -76,7 +76,7 @@ def _rows(argument: str, given: str | Numbers, num_items: int) -> Float[np.ndarr
     if isinstance(given, str):
         checks.require(given in STRUCTURES, argument, f"one of {sorted(STRUCTURES)}", given)
         given = STRUCTURES[given](num_items)
-    rows = np.asarray(checks.finite_array(argument, given, 2, "(rows, items)"))
+    rows = checks.concrete_array(argument, given, 2, "(rows, items)")
     checks.of_shape(argument, rows, (len(rows), num_items))
     return rows
 
@@ -178,7 +178,7 @@ def _mapped(name: str, maps, data: np.ndarray, num_domains: int) -> list[np.ndar
     if maps is None:
         return [data] * num_domains
     checks.several(name, maps, num_domains)
-    maps = [np.asarray(checks.finite_array(name, each, 2, "(rows, N)")) for each in maps]
+    maps = [checks.concrete_array(name, each, 2, "(rows, N)") for each in maps]
     for each in maps:
         checks.of_shape(name, each, (len(each), len(data)))
     return [each @ data for each in maps]

@@ -108,9 +108,11 @@ def context_preference(
             the order of these numbers.
     """
     checks.instance("network", network, ReLUNetwork)
-    checks.require(len(network.sizes) == 3, "network", "one hidden layer", network)
+    fits = len(network.sizes) == 3 and not any(network.biases)
+    checks.require(fits, "network", "one hidden layer, without biases", network)
+    checks.several("weights", weights)
     network.check(weights, task)
-    contexts = np.asarray(checks.finite_array("contexts", contexts, 1, "(P,)"))
+    contexts = checks.concrete_array("contexts", contexts, 1, "(P,)")
     checks.of_shape("contexts", contexts, (task.num_samples,))
     names = np.unique(contexts)
     checks.require(len(names) > 1, "contexts", "at least two", names)

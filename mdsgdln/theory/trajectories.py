@@ -64,8 +64,9 @@ def strengths_by_place(
 def _columns(**arguments: Numbers) -> list[Float[Array, "modes 1"]]:
     arrays = []
     for name, value in arguments.items():
-        array = checks.finite_array(name, value, np.ndim(value), "(modes,)", may_be_empty=True)
+        array = checks.real_array(name, value, "() or (modes,)")
         checks.require(array.ndim < 2, name, "a number or shape (modes,)", array.shape)
+        checks.finite(name, array)
         if not checks.is_traced(array):
             checks.require((np.asarray(array) >= 0).all(), name, "entries of at least 0", array)
         arrays.append(jnp.atleast_1d(array))
@@ -115,9 +116,10 @@ def mode_trajectory(
 def _saturating(
     rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]
 ) -> Float[Array, "modes T"]:
-    """Return (1 − e^{−rt})/r, which is t for r = 0."""
+    """Return (1 − e^{−rt})/r, which is t − rt²/2 for r → 0."""
     safe = jnp.where(rate > 0, rate, 1.0)
-    return jnp.where(rate > 0, -jnp.expm1(-rate * times) / safe, times)
+    small = times * (1 - rate * times / 2)
+    return jnp.where(rate > 0, -jnp.expm1(-rate * times) / safe, small)
 
 
 def integrate_race(
@@ -128,7 +130,7 @@ def integrate_race(
     depth: int = 2,
 ) -> Float[Array, "modes T"]:
     """Return a(t) of ȧ = L a^{2−2/L} (s − D a), integrated in ln a."""
-    checks.concrete("starts", (drive, coupling, starts, times))
+    checks.concrete("starts, times", (drive, coupling, starts, times))
     s, coupled = np.asarray(drive, float), np.asarray(coupling, float)
 
     def velocity(logarithms):

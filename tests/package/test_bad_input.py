@@ -147,7 +147,7 @@ OWN = {  # of those that take others
 }
 LOSSES = "squared_error", "cross_entropy", "logistic"
 FORWARD, BASE = ("activations", "apply", "gates"), ("apply", "init", "take", "check")
-UNCHECKED = "traced at every step of training, which checks"
+UNCHECKED = "traced at every step of training, which checks; here shapes alone are"
 LEFT_OUT = {  # with the reason
     "discovery.Kinds": "made by find, which checks",
     "discovery.Recording": "made by activity_by_condition, which checks",
@@ -286,18 +286,25 @@ CASES = [
     bad("networks.GatedNetwork", edge_gates={("b", "a"): np.ones(3)}),
     bad("networks.GatedNetwork", r"'b'.*\(P,\) or \(1, P\)", node_gates={"b": np.ones((2, 3))}),
     bad("networks.GatedNetwork.init", "scale: expected one or 2, got", scale=[0.1] * 3),
+    bad("networks.GatedNetwork", "b'", node_gates={"b": [[1.0], [1.0, 2.0]]}),
+    bad("networks.GatedNetwork", "edges", edges=[(["a"], "b")]),
     bad("networks.pathways", input_masks=np.zeros((2, 3))),
     bad("networks.contextual_pathways", num_contexts=5),
+    bad("networks.contextual_pathways", num_contexts=4),  # of three contexts and four items
     bad("networks.contextual_pathways", subset_size=4),
     bad("networks.routing_network", task=TASK),
     bad("networks.routing_network", num_sharing=3),
     bad("networks.routing_network", "1 trained outputs", num_trained=1),
     bad("networks.routing_network", "domains of one size", task=UNEQUAL),
     bad("networks.from_weights", r"weights\[1\]: .* from 2 neurons.*torch", weights=[W1, W2.T]),
+    bad("networks.from_weights", convention=["torch"]),
     bad("networks.from_weights", r"biases\[1\]: expected shape", biases=[B1, np.ones(5)]),
     bad("networks.from_weights", r"check\[1\]", check=(np.ones((1, 3)), np.ones((1, 2)))),
     bad("networks.from_weights", "zeros fit any", check=(np.ones((1, 3)), np.zeros((1, 4)))),
     bad("training.train", batch_size=5),
+    bad("training.train", observe=np.ones(2)),
+    bad("training.train", optimiser=lambda rate, other: optax.sgd(rate)),
+    bad("training.train", "weights: .*finite", weights=[np.full((2, 3), 1e200)] * 1 + LAYERS[1:]),
     bad("training.train", "held_out: targets", held_out=OTHER),
     bad("training.train", key=None),
     bad("training.train", "weights", network=GATED),
@@ -313,9 +320,12 @@ CASES = [
     bad("theory.contextual_closed_form", "equal summed similarity", num_items=3, structure=UNEVEN),
     bad("theory.context_preference", contexts=np.zeros(3)),
     bad("theory.context_preference", network=TWO_LAYERS),
+    bad("theory.context_preference", network=networks.ReLUNetwork((3, 2, 1), [True, False])),
+    bad("theory.context_preference", weights=None),
     bad("theory.learning_time", subset_size=3),
     bad("theory.mode_trajectory", starts=[0.1, 0.0]),
     bad("theory.mode_trajectory", times=TIMES[::-1]),
+    bad("theory.mode_trajectory", singular_values=[[1.0], [1.0, 2.0]]),
     bad("theory.mode_trajectory", times=TIMES - 1.0),
     bad("theory.predict", "one edge in and one edge out", network=DEEP_PATHS, scale=1e-3),
     bad("theory.predict", "one per neuron", network=SINGLE, scale=1e-3),
@@ -334,6 +344,7 @@ CASES = [
     bad("gates.is_realisable", pattern=[[0.5, 1.0]]),
     bad("gates.are_realisable", gates=[[1, 2, 0]]),
     bad("discovery.find", activity=-ALIKE),
+    bad("discovery.find", "without a mask", activity=np.ma.masked_greater(ALIKE, 0.5)),
     bad("discovery.find", activity=np.zeros((4, 3))),
     bad("discovery.find", weights=-np.ones(4)),
     bad("discovery.activity_by_condition", suppressed="up"),
@@ -353,3 +364,31 @@ CASES = [
 def test_bad_calls_are_named(call, changes, words):
     with refused(words):
         PUBLIC[call](**GOOD[call] | changes)
+
+
+@pytest.mark.parametrize(
+    ("network", "weights", "inputs", "words"),
+    [
+        (RELU, LAYERS[:1], np.eye(3), "weights: expected 2 layers"),
+        (RELU, [*LAYERS, LAYERS[1]], np.eye(3), "weights: expected 2 layers"),
+        (RELU, LAYERS, np.ones(3), r"inputs: expected shape \(3, P\)"),
+        (RELU, LAYERS, np.ones((2, 3)), r"inputs: expected shape \(3, P\)"),
+        (GATED, BY_EDGE, np.ones((9, 3)), "inputs: expected 3 rows"),
+        (GATED, {}, np.eye(3), "weights: expected matrices"),
+    ],
+)
+def test_outputs_of_what_does_not_fit_are_refused(network, weights, inputs, words):
+    with refused(words):
+        network.apply(weights, inputs)
+
+
+def test_what_is_computed_by_numpy_is_not_traced():
+    calls = {
+        "inputs": lambda x: mdsgdln.gates.are_realisable(np.eye(3), x),
+        "pattern": mdsgdln.gates.is_realisable,
+        "structure": lambda x: tasks.semantic(x, 3).targets,
+        "input_masks": lambda x: networks.pathways(TASK, np.ones((3, 3)), 2, x).node_gates,
+    }
+    for name, call in calls.items():
+        with refused(f"{name}: expected concrete numbers"):
+            jax.jit(call)(np.eye(3))

@@ -74,6 +74,19 @@ def test_starts_worked_out_by_hand():
     close(strength_that_grows(*aligned_weights(0.03), MODES), 0.03)
 
 
+@pytest.mark.parametrize("depth", [1, 2])
+def test_slopes_exist_where_a_rate_vanishes(depth):
+    """d(0.3)/ds at s = 0 for two layers, d(0.3)/dd at d = 0 for one, by differences."""
+
+    def strength(rate):
+        s, d = (rate, 0.7) if depth == 2 else (0.5, rate)
+        return theory.mode_trajectory([3.0], s, d, 0.2, depth)[0, 0]
+
+    ends = [strength(step) for step in (0.0, 1e-4, 2e-4)]
+    one_sided = (-3 * ends[0] + 4 * ends[1] - ends[2]) / 2e-4
+    close(jax.grad(strength)(0.0), one_sided, rtol=1e-6)
+
+
 def test_mode_losses_is_the_loss_of_the_map():
     strengths = jnp.array([[0.3], [0.7], [1.1], [0.2]])
     mapping = MODES.left * strengths.T @ MODES.right.T

@@ -63,39 +63,32 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
         inputs: X, shape (N_in, P). A bias is a row of ones.
     """
     on = _binary("gates", gates, "(K, P)")
-    inputs = np.asarray(checks.finite_array("inputs", inputs, 2, "(N_in, P)"))
+    inputs = checks.concrete_array("inputs", inputs, 2, "(N_in, P)")
     checks.of_shape("inputs", inputs, (len(inputs), on.shape[1]))
     lengths = np.linalg.norm(inputs, axis=0)
     inputs = inputs / np.where(lengths > 0, lengths, 1)
-    margins = [_largest_margins(on[first : first + 64], inputs) for first in range(0, len(on), 64)]
-    return np.concatenate(margins) > 0.5
+    return np.array([_largest_margin(row, inputs) for row in on]) > 0.5
 
 
 def _binary(name: str, value: Numbers, axes: str) -> Float[np.ndarray, "rows columns"]:
-    value = np.asarray(checks.finite_array(name, value, 2, axes))
+    value = checks.concrete_array(name, value, 2, axes)
     checks.require(np.isin(value, (0, 1)).all(), name, "entries 0 or 1", np.unique(value))
     return value
 
 
-def _largest_margins(
-    on: Float[np.ndarray, "K P"], inputs: Float[np.ndarray, "N_in P"]
-) -> Float[np.ndarray, " K"]:
-    """Solve for (w, m) of all gates in one program, as solvers start slowly."""
-    from scipy import optimize, sparse  # here, as its import takes a while
+def _largest_margin(on: Float[np.ndarray, " P"], inputs: Float[np.ndarray, "N_in P"]) -> float:
+    """Solve for (w, m) of a gate."""
+    from scipy import optimize  # here, as its import takes a while
 
-    num_inputs, num_gates = len(inputs), len(on)
-    rows = [
-        sparse.coo_array(np.column_stack([(1 - 2 * row)[:, None] * inputs.T, row])) for row in on
-    ]
     program = optimize.linprog(
-        c=np.tile(np.append(np.zeros(num_inputs), -1), num_gates),
-        A_ub=sparse.block_diag(rows, format="csr"),
-        b_ub=np.zeros(on.size),
-        bounds=[*[(None, None)] * num_inputs, (0, 1)] * num_gates,
+        c=np.append(np.zeros(len(inputs)), -1),
+        A_ub=np.column_stack([(1 - 2 * on)[:, None] * inputs.T, on]),
+        b_ub=np.zeros(len(on)),
+        bounds=[*[(None, None)] * len(inputs), (0, 1)],
     )
     if program.status != 0:
         raise RuntimeError(f"the linear program was not solved: {program.message}")
-    return program.x.reshape(num_gates, -1)[:, -1]
+    return program.x[-1]
 
 
 def count_realisable(num_items: int, num_contexts: int) -> int:

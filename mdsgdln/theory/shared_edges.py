@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
@@ -25,8 +26,6 @@ from mdsgdln.theory.trajectories import Race, integrate, strengths_by_place
 from mdsgdln.training import train
 
 TOLERANCE = 1e-6  # relative squared size of a gradient outside the decoupled modes
-
-_loss_and_gradient = jax.jit(jax.value_and_grad(squared_error, argnums=1))
 
 
 def decoupled_weights(
@@ -170,20 +169,15 @@ def _diagonals(weights: Mapping[Edge, Array]) -> dict[Edge, Float[Array, " modes
 def _flow(
     network: GatedNetwork, weights: Mapping[Edge, Array], task: Task, times: Float[Array, " T"]
 ) -> tuple[dict[Edge, Float[Array, "modes T"]], Float[Array, " T"]]:
-    edges = network.graph.edges
-
-    def diagonals_in_a_row(matrices):
-        return np.concatenate([np.diagonal(matrices[edge]) for edge in edges]).astype(float)
-
-    def loss_and_gradient(strengths):
-        rows = np.split(strengths, len(edges))
-        matrices = {edge: jnp.diag(row) for edge, row in zip(edges, rows, strict=True)}
-        return _loss_and_gradient(network, matrices, task)
-
-    def velocity(strengths):
-        return -diagonals_in_a_row(loss_and_gradient(strengths)[1])
-
     with jax.enable_x64(True):
-        path = integrate(velocity, diagonals_in_a_row(weights), times)
-        losses = jnp.asarray([float(loss_and_gradient(now)[0]) for now in np.asarray(path)])
-    return dict(zip(edges, jnp.split(jnp.asarray(path).T, len(edges)), strict=True)), losses
+        start, by_edge = ravel_pytree(
+            {edge: np.diagonal(weight).astype(float) for edge, weight in weights.items()}
+        )
+
+        def loss_of(flat):
+            return squared_error(network, jax.tree.map(jnp.diag, by_edge(flat)), task)
+
+        slope = jax.jit(jax.grad(loss_of))
+        path = integrate(lambda flat: -np.asarray(slope(flat)), np.asarray(start), times)
+        losses, strengths = jax.vmap(loss_of)(path), jax.vmap(by_edge)(path)
+    return {edge: strength.T for edge, strength in strengths.items()}, losses

@@ -206,14 +206,21 @@ def _touch(
     width, agreeing = int(gap.sum()), int((~gap).sum())
     if width < APART:
         return True
-    usual = (np.median(own.wrong(gate)[:, ~gap].sum(axis=1)) + 0.5) / (agreeing + 1)
+    usual = (np.median(_count_wrong(own, gate, ~gap)) + 0.5) / (agreeing + 1)
     most = binom.ppf(1 - LEVEL, agreeing, usual)
     steps = np.arange(width + 1)
     halfway = (steps > width / 4) & (steps < 3 * width / 4)
     counts = []
     for some in (own, none, shuffled):
-        wrong = some.wrong(gate)
-        near = wrong[:, ~gap].sum(axis=1) <= most
-        counts.append(np.bincount(wrong[near][:, gap].sum(axis=1), minlength=width + 1))
+        known = (some.on + some.off)[:, gap].sum(axis=1)
+        near = (_count_wrong(some, gate, ~gap) <= most) & (known >= APART)
+        wrong = np.rint(_count_wrong(some, gate, gap)[near]).astype(int)
+        counts.append(np.bincount(wrong, minlength=width + 1))
     beside = np.maximum(counts[1] - counts[2], 0) + counts[0]
     return bool(binom.cdf(beside[halfway].sum(), beside.sum(), halfway.mean()) > LEVEL)
+
+
+def _count_wrong(patterns: States, gate: np.ndarray, where: np.ndarray) -> np.ndarray:
+    """Return in how many conditions each neuron differs from a gate, as if all were recorded."""
+    known = (patterns.on + patterns.off)[:, where].sum(axis=1)
+    return patterns.wrong(gate)[:, where].sum(axis=1) * where.sum() / np.maximum(known, 1)

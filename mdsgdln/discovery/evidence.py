@@ -75,7 +75,7 @@ def verdict(found: Mixture, apart: float, null: float) -> tuple[str, list[str]]:
     if many and apart <= needed:
         return (
             f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
-            f"is {apart:.2f}, and has to exceed {needed:.2f}"
+            f"is {apart:.2f}, in surrogates up to {null:.2f}"
         ), []
     few = number == 2 or apart <= needed or steps < FAR and (many or groups >= MANY_GROUPS)
     plural = "s" * (groups > 1)

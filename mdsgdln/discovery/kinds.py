@@ -39,7 +39,8 @@ class Kinds:
             of the most similar kind in halves of all neurons (clusterwise, Hennig 2007).
         misfit: share of each neuron's conditions that differ from its gate, or from the nearest if
             it has no kind, shape (neurons,); NaN without kinds.
-        noise: the misfit that trial noise explains in the mean, shape (neurons,); NaN if unknown.
+        noise: the misfit that trial noise explains in the mean, as far as halves of the trials
+            differ (``Recording.noise``), shape (neurons,); NaN if unknown.
         shares: of all neurons, or of the weight, of each kind, shape (K,).
         silhouette: mean over neurons of 1 − (distance to own gate) / (to the next one), zero for
             neurons of no kind.
@@ -124,8 +125,9 @@ def find(
     A kind has at least five neurons, and two in a hundred of all.
 
     A continuum with few distinct conditions cannot be told from kinds: if there are no more kinds
-    than groups of conditions and one, only a caveat says that 2 is missed. A neuron whose misfit is
-    larger than the noise of its trials explains has no kind.
+    than groups of conditions and one, only a caveat says that 2 is missed, and with fewer than six
+    groups none says that neighbours differ in one or two of them. A neuron whose misfit is larger
+    than the noise of its trials explains has no kind.
 
     For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
     weights, the ``importance`` of its neurons: as many as these are worth, (Σw)² / Σw², are drawn.
@@ -163,6 +165,12 @@ def find(
             reason, caveats = verdict(found, apart, max(null))
             if not reason:
                 break
+    if not reason and not clear.all():
+        left = f"{(~clear).sum()}, of {np.isin(found.kind(sample), np.flatnonzero(~clear)).sum()}"
+        caveats = [
+            *caveats,
+            f"Modes left out, as their neurons do not agree on a condition: {left} neurons.",
+        ]
     found = found.only(clear & (not reason))
     found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
     stability = _stability(found, sample, share, resamples, rng)
@@ -181,6 +189,8 @@ def find(
     gates = found.gates.astype(int)
     if reason and _silence_is_unknown(activity, recording):
         caveats = [ABOVE_ZERO]
+    conditions = recording.conditions if recording else ()
+    caveats += _never_recorded(patterns, gate_of, conditions or range(gates.shape[1]))
     caveats = [*_of_shape(*activity.shape), *caveats]
     if caveats:
         warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
@@ -198,7 +208,7 @@ def find(
         caveats=tuple(caveats),
         activity=activity,
         neurons=recording.neurons if recording else tuple(range(len(activity))),
-        conditions=recording.conditions if recording else (),
+        conditions=conditions,
     )
 
 
@@ -246,6 +256,21 @@ def _fitting(found: Mixture, patterns: States, noise: np.ndarray):
     explained = binom.ppf(FITS, known, rate)
     explains = np.isnan(noise) | (misfit * known <= explained + 1e-6)
     return np.where(active & explains, kind, -1), misfit
+
+
+def _never_recorded(
+    patterns: States, gate_of: np.ndarray, conditions: Sequence[Hashable]
+) -> list[str]:
+    """Return in which conditions no neuron of a kind was recorded, so that its gate is off."""
+    caveats = []
+    for kind in range(gate_of.max(initial=-1) + 1):
+        members = patterns.take(gate_of == kind)
+        recorded = (members.on + members.off).any(axis=0)
+        names = [name for name, known in zip(conditions, recorded, strict=True) if not known]
+        caveats += [
+            f"Gate {kind + 1} is off in {listed(names)} for want of a recording of its neurons."
+        ] * bool(names)
+    return caveats
 
 
 def _silence_is_unknown(activity: np.ndarray, recording: Recording | None) -> bool:

@@ -61,8 +61,9 @@ class Recording:
         """Return the share of conditions in which trial noise changes a neuron's pattern.
 
         Halves of the trials that differ from the truth in a share q differ from each other in
-        2q(1 − q): half of their mean difference is about q, and more than that of all trials. It is
-        NaN for a neuron without two trials of a condition.
+        2q(1 − q), if at random: half of their mean difference is about q. What both halves miss
+        alike, as weak responses that stay below the level of silence, is not in it. It is NaN for a
+        neuron without two trials of a condition.
         """
         shares = []
         with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # all are NaN

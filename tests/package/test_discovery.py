@@ -353,6 +353,40 @@ def test_gaps_and_silent_neurons_are_named():
         discovery.activity_by_condition(counts, labels, before)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_kinds_are_found_where_sessions_lack_conditions(seed):
+    """No recorded entry is wrong, so that gaps leave no neuron between kinds."""
+    rng, kind = np.random.default_rng(seed), np.arange(200) % 4
+    activity = CONTEXTS[kind]
+    for session in range(4):
+        lacking = rng.choice(24, 5, replace=False)
+        activity[np.ix_(np.arange(200) // 4 % 4 == session, lacking)] = np.nan
+    trials, labels = np.tile(activity, 2), np.tile(np.arange(24), 2)
+    found = discovery.find(discovery.activity_by_condition(trials, labels), resamples=4)
+    assert as_set(found.gates) == as_set(CONTEXTS)
+    equal(found.gates[found.gate_of], CONTEXTS[kind])
+
+
+def test_what_no_neuron_of_a_kind_was_recorded_in_is_said():
+    activity = np.repeat(CONTEXTS, 40, axis=0)
+    activity[:40, 2:5] = np.nan
+    names = [f"odour {index:02d}" for index in range(24)]
+    recording = discovery.activity_by_condition(activity, names)
+    with pytest.warns(UserWarning, match="off in odour 02, odour 03, odour 04 for want") as caught:
+        found = discovery.find(recording, resamples=4)
+    assert not found.gates[0, 2:5].any() and len(caught) == len(found.caveats) == 1
+    equal(np.delete(found.gates, range(2, 5), axis=1), np.delete(CONTEXTS, range(2, 5), axis=1))
+
+
+def test_modes_that_are_left_out_are_named():
+    """Half of a kind's neurons are on in one condition: its gate is not decided."""
+    activity = recorded(CONTEXTS, 0.0, neurons=50)
+    activity[150:, 8] = np.arange(50) % 2
+    with pytest.warns(UserWarning, match="do not agree on a condition: 1, of 50 neurons"):
+        found = discovery.find(activity, resamples=4)
+    assert as_set(found.gates) == as_set(CONTEXTS[:3]) and (found.gate_of[150:] < 0).all()
+
+
 def test_z_scores_need_a_threshold():
     counts, labels, _ = single_trials()
     scores = (counts.T - counts.mean(axis=1)) / counts.std(axis=1)

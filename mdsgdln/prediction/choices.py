@@ -6,17 +6,26 @@ from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, PyTree
+from scipy.stats import norm
 
 from mdsgdln import _checks as checks
 from mdsgdln.networks import Layered, LinearNetwork, Network
 from mdsgdln.prediction.neurons import SIGNS, narrow_layers, represent_layer, shrink_task
-from mdsgdln.prediction.reduction import check_two_layer, expected_weights, reduce_exactly
+from mdsgdln.prediction.reduction import (
+    check_two_layer,
+    expected_weights,
+    reduce_exactly,
+    span,
+)
 from mdsgdln.prediction.scatter import draw_error, gaussian_pathways
 from mdsgdln.tasks import Task
 
 StandIn: TypeAlias = tuple[Network, PyTree, Task]
 SMALL = 0.01  # mean square of initial outputs over that of targets, which leaves the loss as it is
+NEGLIGIBLE = 1e-3  # the same, of outputs that a stand-in does without
+QUANTILES = norm.ppf((np.arange(64) + 0.5) / 64)  # of what arrives at neurons
 LAST = 2**32 - 1  # folded into a key; of batches, number e is that of epoch e
 
 
@@ -93,7 +102,10 @@ def one_layer(
     checks.require(number, name, f"at least {least} neurons", value)
     numbers = number, number // 2
     with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
-        data = shrink_task(task, reduce_outputs) if rotates else task
+        data = task
+        if rotates:
+            reduce_outputs &= _outputs_outside(network, scales, task) <= NEGLIGIBLE
+            data = shrink_task(task, reduce_outputs)
 
     def make(second: bool) -> StandIn:
         with jax.ensure_compile_time_eval():
@@ -117,6 +129,21 @@ def one_layer(
     return Choice(make, (2 / width / scatter) ** 0.5)
 
 
+def _outputs_outside(network: Layered, scales: Any, task: Task) -> float:
+    """Return the initial outputs outside the span of the targets, Hσ²⟨φ²⟩ + σ_b² in each direction.
+
+    They are mean squares over those of the targets.
+    """
+    (first, first_bias), (second, final) = scales
+    bias, final_bias = network.biases
+    directions = len(task.targets) - span(task.targets).shape[1]
+    variance = first**2 * jnp.sum(task.inputs**2, axis=0) + bias * first_bias**2
+    activity = network.activation(jnp.outer(jnp.asarray(QUANTILES), jnp.sqrt(variance)))
+    squares = network.sizes[1] * second**2 * jnp.mean(activity**2) + final_bias * final**2
+    power = jnp.sum(task.targets**2) / task.num_samples + jnp.finfo(float).tiny
+    return float(directions * squares / power)
+
+
 def _initial_outputs(network: Layered, small: Layered, weights: list, data: Task) -> float:
     """Return the mean square of a network's initial outputs, Hσ²⟨φ²⟩, over that of the targets."""
     (activity,) = small.activations(weights, data.inputs)
@@ -134,7 +161,7 @@ def several_layers(network: Layered, scales: Any, task: Task, num_neurons: int, 
     def make(second: bool) -> StandIn:
         most = numbers[1] if second else num_neurons
         with jax.ensure_compile_time_eval():
-            return *narrow_layers(network, scales, most, _keys(key)[int(second)]), task
+            return *narrow_layers(network, scales, most, _keys(key)[int(second)], second), task
 
     return Choice(make, (2 / width / sum(1 / number for number in numbers)) ** 0.5)
 

@@ -148,18 +148,28 @@ def represent_layer(
 
 
 def narrow_layers(
-    network: Layered, scales: Sequence[tuple[Scalar, Scalar]], num_neurons: int, key: Array
+    network: Layered,
+    scales: Sequence[tuple[Scalar, Scalar]],
+    num_neurons: int,
+    key: Array,
+    as_forward: bool = False,
 ) -> tuple[Layered, list]:
     """Return the network and weights of narrower layers that represent several hidden ones.
 
     The activation is positively homogeneous. A hidden layer with m_l = H_l/N_l has m_l copies of
-    a neuron: weights between layers l and l + 1 are (m_l m_{l+1})^{1/4} times as large.
+    a neuron, of size √m_l. Between layers l and l + 1 weights that are m_{l+1}^{1/2} times as large
+    carry activity forward as in the wide network, and m_l^{1/2} times as large ones carry errors
+    back: they are (m_l m_{l+1})^{1/4} times as large, or, if ``as_forward``, the former. Where m_l
+    is not the same in all layers, this shows what neither does right.
     """
     num_inputs, *widths, num_outputs = network.sizes
     few = [min(num_neurons, width) for width in widths]
     copies = [wide / narrow for wide, narrow in zip(widths, few, strict=True)]
     ends = [copies[0], *copies], [*copies, copies[-1]]
-    larger = [(one * other) ** 0.25 for one, other in zip(*ends, strict=True)]
+    larger = [
+        other**0.5 if as_forward else (one * other) ** 0.25
+        for one, other in zip(*ends, strict=True)
+    ]
     of_bias = [copy**0.5 for copy in copies] + [1.0]
     each = [
         (float(weight) * factor, float(bias) * other)

@@ -14,9 +14,9 @@ of weights.
 neuron depends on this neuron alone, as Adam's does. Clipping by the global norm does not.
 
 An optimiser of optax is a function of which nothing else is known. So it is run: for as many
-updates as the prediction has, since a schedule may begin late, with gradients whose lengths vary
-over nine orders of magnitude in every layer, and for some updates of layers that are large, as some
-rules treat these in another way.
+updates as the prediction has, since a schedule may begin late, and for at least thirty-two; with
+gradients whose lengths vary over twelve orders of magnitude in every layer, from weights of two
+sizes; and for some updates of layers that are large, as some rules treat these in another way.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,9 +29,12 @@ import numpy as np
 import optax
 from jaxtyping import Array, PyTree
 
+from mdsgdln._checks import Scalar
 from mdsgdln.graphs import Edge, Node
 
-SHORTEST, LONGEST = -6.0, 3.0  # gradients, powers of ten
+SHORTEST, LONGEST = -6.0, 6.0  # gradients, powers of ten
+STARTS = 0.0, -4.0  # initial weights, powers of ten: a rule may have a floor for their norms
+LEAST_UPDATES = 32  # among which there are gradients of most lengths
 SAME = 1e-6  # relative difference of two updates that is rounding, in double precision
 FEW = 2  # entries of a layer in its basis; the larger spaces have three and five
 LARGE, FEW_UPDATES = 130, 5  # rules that factorise large layers do so from 128 entries on
@@ -81,12 +84,31 @@ def _layers_commute(
     has_outside: bool,
 ) -> bool:
     """Return whether updates commute, of small layers for long and of large ones a few times."""
-    for size, updates in ((FEW, num_updates), (LARGE, FEW_UPDATES)):
-        weight, bias = np.zeros((size, size)), np.zeros(size)
-        layers = [(weight, bias) if biased else weight for biased in biases]
-        if not _commutes(optimiser, layers, partial(lift, size), updates, has_outside):
-            return False
-    return True
+    return all(
+        _commutes(optimiser, _layers(size, biases), partial(lift, size), updates, has_outside)
+        for size, updates in ((FEW, max(num_updates, LEAST_UPDATES)), (LARGE, FEW_UPDATES))
+    )
+
+
+def _layers(size: int, biases: Sequence[bool]) -> list:
+    weight, bias = np.zeros((size, size)), np.zeros(size)
+    return [(weight, bias) if biased else weight for biased in biases]
+
+
+@lru_cache(maxsize=64)
+def trains_first_layer(
+    optimiser: optax.GradientTransformation, biases: tuple[bool, ...], num_updates: int
+) -> bool:
+    """Return whether any update changes the first layer, which a rule may leave as it is."""
+    rule, layers = optax.with_extra_args_support(optimiser), _layers(FEW, biases)
+    weights = jax.tree.map(np.ones_like, layers)
+
+    def step(memory: PyTree, _: None) -> tuple[PyTree, Array]:
+        update, memory = rule.update(weights, memory, weights, value=1.0, grad=weights)
+        return memory, jnp.stack([jnp.any(leaf != 0) for leaf in jax.tree.leaves(update[0])]).any()
+
+    with jax.ensure_compile_time_eval():
+        return bool(jax.lax.scan(step, rule.init(weights), length=num_updates)[1].any())
 
 
 @lru_cache(maxsize=64)
@@ -122,7 +144,8 @@ def rotates_nodes(
 
     ends = dict.fromkeys((place[source][0], place[target][0]) for source, target in edges)
     weights = {(source, target): np.zeros((size[target], size[source])) for source, target in ends}
-    return _commutes(optimiser, weights, lift, num_updates, has_outside=True)
+    updates = max(num_updates, LEAST_UPDATES)
+    return _commutes(optimiser, weights, lift, updates, has_outside=True)
 
 
 def _bases(number: int, size: int) -> list[np.ndarray]:
@@ -149,7 +172,7 @@ def _commutes(
     """
     rule = optax.with_extra_args_support(optimiser)
 
-    def draw(like: PyTree, key: Array, lengths: tuple[float, float]) -> PyTree:
+    def draw(like: PyTree, key: Array, lengths: tuple[Scalar, Scalar]) -> PyTree:
         leaves, structure = jax.tree.flatten(like)
         keys = jax.random.split(key, (len(leaves), 2))
         drawn = [
@@ -179,12 +202,12 @@ def _commutes(
         return (small, wide), jnp.stack(same).all()
 
     @jax.jit
-    def run(key: Array) -> Array:
+    def run(key: Array, length: Scalar) -> Array:
         first, rest = jax.random.split(key)
-        weights = draw(like, first, (0.0, 0.0))
+        weights = draw(like, first, (length, length))
         wide = lift(weights)
         if has_outside:
-            other = draw(wide, jax.random.fold_in(first, 0), (0.0, 0.0))
+            other = draw(wide, jax.random.fold_in(first, 0), (length, length))
             wide = jax.tree.map(lambda w, o, i: w + o - i, wide, other, within(other))
         states = tuple((part, rule.init(part)) for part in (weights, wide))
         _, same = jax.lax.scan(step, states, jax.random.split(rest, num_updates))
@@ -193,6 +216,6 @@ def _commutes(
     # Concrete within compiled functions, too, in which a prediction may be made.
     with jax.enable_x64(True), jax.ensure_compile_time_eval():
         try:
-            return bool(run(jax.random.key(0)))
+            return all(bool(run(jax.random.key(0), length)) for length in STARTS)
         except Exception:  # whatever a rule raises that does not fit these weights
             return False

@@ -63,6 +63,8 @@ def decay_of(mask):
         (optax.lars(0.1), False, True),
         (optax.fromage(0.1), False, True),
         (optax.chain(optax.clip(0.1), optax.sgd(0.1)), False, True),
+        (optax.chain(optax.clip(1e4), optax.sgd(0.1)), False, True),
+        (optax.chain(optax.adaptive_grad_clip(0.01), optax.sgd(0.1)), False, False),  # has a floor
         (optax.adamw(0.01), False, True),
         (optax.radam(0.01), False, True),  # descent, for its first updates
         (switched(150), False, True),
@@ -90,6 +92,27 @@ def test_rules_are_told_apart_over_many_updates(optimiser, rotates, copies):
     found = rules.rotates_layers(optimiser, PLAIN, 200), rules.keeps_copies(optimiser, PLAIN, 200)
     for known, each in zip((rotates, copies), found, strict=True):
         assert known in (None, each)
+
+
+@pytest.mark.parametrize("threshold", [1e-3, 1.0, 1e3])
+def test_a_threshold_is_seen_in_a_single_update(threshold):
+    """However few updates are predicted, gradients of most lengths are tried."""
+    clipped = optax.chain(optax.clip(threshold), optax.sgd(0.1))
+    assert not rules.rotates_layers(clipped, PLAIN, 1)
+    assert not rules.rotates_nodes(clipped, (("x", "h"), ("h", "y")), (), 1)
+
+
+def test_a_first_layer_that_a_rule_leaves_as_it_is_has_no_stand_in():
+    """Many fixed neurons are many features, which a few do not have."""
+    parts = {"trained": optax.sgd(0.1), "fixed": optax.set_to_zero()}
+    fixed = optax.multi_transform(parts, ["fixed", "trained"])
+    late = optax.sgd(optax.join_schedules([lambda _: 0.0, lambda _: 0.1], [5]))
+    assert [rules.trains_first_layer(rule, PLAIN, 10) for rule in (fixed, late)] == [False, True]
+    assert not rules.trains_first_layer(late, PLAIN, 5)
+    setting = networks.ReLUNetwork((10, 40, 3)), 1e-2, teacher(12), None, 10
+    with refused("optimiser: expected a rule that trains the first layer"):
+        md.predict(*setting, optimiser=fixed, key=KEY)
+    md.predict(*setting, optimiser=optax.multi_transform(parts, ["trained", "fixed"]), key=KEY)
 
 
 def test_merged_nodes_need_a_rule_without_masks_and_no_rule_reads_norms_of_weights():
@@ -150,6 +173,31 @@ def test_the_stated_error_covers_the_error(activation, width, scale, optimiser):
     assert error < 3 * predicted.error or error < 2 * null
     assert null / 5 < predicted.seed_difference < 5 * null
     assert predicted.weights is None and predicted.state is None
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.filterwarnings("ignore:predict. the curve may be")
+def test_initial_outputs_where_no_target_is_count(bias):
+    """A stand-in in a basis of the targets alone would have none of them."""
+    task = teacher()
+    task = md.Task(task.inputs, np.concatenate([task.targets[:1], np.zeros((49, 60))]))
+    network = networks.Layered((10, 300, 50), jax.nn.relu, [False, bias])
+    scale = [1e-2, (1e-2, 1.0)] if bias else 0.08
+    runs = trained(network, scale, task, 300, optimiser=optax.sgd(0.05))
+    predicted = md.predict(network, scale, task, 0.05, 300, key=KEY)
+    assert np.mean([apart(predicted.losses, run.losses) for run in runs]) < 3 * predicted.error
+
+
+@pytest.mark.filterwarnings("ignore:predict. the curve may be")
+def test_hidden_layers_of_unequal_widths_have_an_error_that_says_so():
+    """No size of narrower weights carries both activity and errors as the wide ones do."""
+    task, network = teacher(), networks.ReLUNetwork((10, 256, 1500, 3))
+    scale = [0.03, 0.03, 0.03]
+    runs = trained(network, scale, task, 300, optimiser=optax.sgd(0.01))
+    for seed in range(3):
+        key = jax.random.key(seed)
+        predicted = md.predict(network, scale, task, 0.01, 300, key=key)
+        assert np.mean([apart(predicted.losses, run.losses) for run in runs]) < predicted.error
 
 
 def test_the_stated_error_is_the_difference_of_two_stand_ins_written_out():

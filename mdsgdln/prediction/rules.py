@@ -14,9 +14,9 @@ of weights.
 neuron depends on this neuron alone, as Adam's does. Clipping by the global norm does not.
 
 An optimiser of optax is a function of which nothing else is known. So it is run: for as many
-updates as the prediction has, since a schedule may begin late, and for at least thirty-two; with
+updates as the prediction has, since a schedule may begin late, and for at least thirty-two, with
 gradients whose lengths vary over twelve orders of magnitude in every layer, from weights of two
-sizes; and for some updates of layers that are large, as some rules treat these in another way.
+sizes; and for thirty-two updates of large layers, as some rules treat these in another way.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ STARTS = 0.0, -4.0  # initial weights, powers of ten: a rule may have a floor fo
 LEAST_UPDATES = 32  # among which there are gradients of most lengths
 SAME = 1e-6  # relative difference of two updates that is rounding, in double precision
 FEW = 2  # entries of a layer in its basis; the larger spaces have three and five
-LARGE, FEW_UPDATES = 130, 5  # rules that factorise large layers do so from 128 entries on
+LARGE = 130  # rules that factorise large layers do so from 128 entries on
 
 
 @lru_cache(maxsize=64)
@@ -86,7 +86,7 @@ def _layers_commute(
     """Return whether updates commute, of small layers for long and of large ones a few times."""
     return all(
         _commutes(optimiser, _layers(size, biases), partial(lift, size), updates, has_outside)
-        for size, updates in ((FEW, max(num_updates, LEAST_UPDATES)), (LARGE, FEW_UPDATES))
+        for size, updates in ((FEW, num_updates), (LARGE, 1))
     )
 
 
@@ -96,19 +96,25 @@ def _layers(size: int, biases: Sequence[bool]) -> list:
 
 
 @lru_cache(maxsize=64)
-def trains_first_layer(
+def fixes_first_layer(
     optimiser: optax.GradientTransformation, biases: tuple[bool, ...], num_updates: int
 ) -> bool:
-    """Return whether any update changes the first layer, which a rule may leave as it is."""
-    rule, layers = optax.with_extra_args_support(optimiser), _layers(FEW, biases)
-    weights = jax.tree.map(np.ones_like, layers)
+    """Return whether updates change the weights of other layers, and never those of the first."""
+    rule, like = optax.with_extra_args_support(optimiser), _layers(FEW, biases)
 
-    def step(memory: PyTree, _: None) -> tuple[PyTree, Array]:
-        update, memory = rule.update(weights, memory, weights, value=1.0, grad=weights)
-        return memory, jnp.stack([jnp.any(leaf != 0) for leaf in jax.tree.leaves(update[0])]).any()
+    def step(memory: PyTree, key: Array) -> tuple[PyTree, Array]:
+        gradient = _draw(like, key, (SHORTEST, LONGEST))
+        update, memory = rule.update(gradient, memory, weights, value=1.0, grad=gradient)
+        return memory, jnp.stack([jnp.any(jax.tree.leaves(layer)[0] != 0) for layer in update])
 
-    with jax.ensure_compile_time_eval():
-        return bool(jax.lax.scan(step, rule.init(weights), length=num_updates)[1].any())
+    with jax.enable_x64(True), jax.ensure_compile_time_eval():
+        try:
+            first, *rest = jax.random.split(jax.random.key(0), num_updates + 1)
+            weights = _draw(like, first, (0.0, 0.0))
+            _, changed = jax.lax.scan(step, rule.init(weights), jnp.stack(rest))
+        except Exception:  # as in ``_commutes``, which says no
+            return False
+        return bool(changed[:, 1:].any() and not changed[:, 0].any())
 
 
 @lru_cache(maxsize=64)
@@ -144,8 +150,7 @@ def rotates_nodes(
 
     ends = dict.fromkeys((place[source][0], place[target][0]) for source, target in edges)
     weights = {(source, target): np.zeros((size[target], size[source])) for source, target in ends}
-    updates = max(num_updates, LEAST_UPDATES)
-    return _commutes(optimiser, weights, lift, updates, has_outside=True)
+    return _commutes(optimiser, weights, lift, num_updates, has_outside=True)
 
 
 def _bases(number: int, size: int) -> list[np.ndarray]:
@@ -153,6 +158,17 @@ def _bases(number: int, size: int) -> list[np.ndarray]:
     rng = np.random.default_rng(0)
     larger = [size + 1 + size * (index % 2) for index in range(number)]
     return [np.linalg.qr(rng.standard_normal((each, size)))[0] for each in larger]
+
+
+def _draw(like: PyTree, key: Array, lengths: tuple[Scalar, Scalar]) -> PyTree:
+    """Return Gaussian arrays, each of a size between two powers of ten."""
+    leaves, structure = jax.tree.flatten(like)
+    keys = jax.random.split(key, (len(leaves), 2))
+    drawn = [
+        jax.random.normal(of, leaf.shape) * 10 ** jax.random.uniform(size, (), float, *lengths)
+        for leaf, (of, size) in zip(leaves, keys, strict=True)
+    ]
+    return jax.tree.unflatten(structure, drawn)
 
 
 def _commutes(
@@ -172,15 +188,6 @@ def _commutes(
     """
     rule = optax.with_extra_args_support(optimiser)
 
-    def draw(like: PyTree, key: Array, lengths: tuple[Scalar, Scalar]) -> PyTree:
-        leaves, structure = jax.tree.flatten(like)
-        keys = jax.random.split(key, (len(leaves), 2))
-        drawn = [
-            jax.random.normal(of, leaf.shape) * 10 ** jax.random.uniform(size, (), float, *lengths)
-            for leaf, (of, size) in zip(leaves, keys, strict=True)
-        ]
-        return jax.tree.unflatten(structure, drawn)
-
     def within(wide: PyTree) -> PyTree:
         return lift(*jax.linear_transpose(lift, like)(wide)) if has_outside else wide
 
@@ -190,7 +197,7 @@ def _commutes(
         return (optax.apply_updates(weights, update), memory), update
 
     def step(states: tuple, key: Array) -> tuple[tuple, Array]:
-        gradient = draw(like, key, (SHORTEST, LONGEST))
+        gradient = _draw(like, key, (SHORTEST, LONGEST))
         small, update = updated(states[0], gradient)
         wide, actual = updated(states[1], lift(gradient))
         same = [
@@ -204,13 +211,15 @@ def _commutes(
     @jax.jit
     def run(key: Array, length: Scalar) -> Array:
         first, rest = jax.random.split(key)
-        weights = draw(like, first, (length, length))
+        weights = _draw(like, first, (length, length))
         wide = lift(weights)
         if has_outside:
-            other = draw(wide, jax.random.fold_in(first, 0), (length, length))
+            other = _draw(wide, jax.random.fold_in(first, 0), (length, length))
             wide = jax.tree.map(lambda w, o, i: w + o - i, wide, other, within(other))
         states = tuple((part, rule.init(part)) for part in (weights, wide))
-        _, same = jax.lax.scan(step, states, jax.random.split(rest, num_updates))
+        _, same = jax.lax.scan(
+            step, states, jax.random.split(rest, max(num_updates, LEAST_UPDATES))
+        )
         return same.all()
 
     # Concrete within compiled functions, too, in which a prediction may be made.

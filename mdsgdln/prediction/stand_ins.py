@@ -17,10 +17,10 @@ from mdsgdln.prediction.choices import Choice, StandIn, exact_reduction, one_lay
 from mdsgdln.prediction.neurons import is_homogeneous, treats_neurons_alike
 from mdsgdln.prediction.reduction import parallel_nodes
 from mdsgdln.prediction.rules import (
+    fixes_first_layer,
     keeps_copies,
     rotates_layers,
     rotates_nodes,
-    trains_first_layer,
 )
 from mdsgdln.tasks import Task
 
@@ -126,9 +126,9 @@ def choose_stand_in(
     scales = network.scales(scale)
     for sigma, _ in scales:
         checks.positive("scale", sigma)
-    trained = optimiser is None or trains_first_layer(optimiser, network.biases, num_steps)
-    expected = "a rule that trains the first layer: of fixed neurons a few do not represent many"
-    checks.require(trained, "optimiser", expected, optimiser)
+    fixed = optimiser is not None and fixes_first_layer(optimiser, network.biases, num_steps)
+    expected = "a rule that trains the first layer, as a few fixed neurons do not represent many"
+    checks.require(not fixed, "optimiser", expected, optimiser)
     alike = all(treats_neurons_alike(network.activation, width) for width in widths)
     checks.require(alike, "network", "one activation for all neurons of a layer", network)
     checks.random_key("key", key)

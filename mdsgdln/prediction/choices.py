@@ -102,10 +102,9 @@ def one_layer(
     checks.require(number, name, f"at least {least} neurons", value)
     numbers = number, number // 2
     with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
-        data = task
-        if rotates:
-            reduce_outputs &= _outputs_outside(network, scales, task) <= NEGLIGIBLE
-            data = shrink_task(task, reduce_outputs)
+        by_targets = rotates and reduce_outputs
+        outside = by_targets and _outputs_outside(network, scales, task) > NEGLIGIBLE
+        data = shrink_task(task, by_targets and not outside) if rotates else task
 
     def make(second: bool) -> StandIn:
         with jax.ensure_compile_time_eval():
@@ -121,7 +120,8 @@ def one_layer(
             )
             small, weights = represent()
             # Independent neurons have outputs anyway, √m times as large as the network's.
-            if second and not rotates and _initial_outputs(network, small, weights, data) > SMALL:
+            large = not rotates and _initial_outputs(network, small, weights, data) > SMALL
+            if second and (outside or large):
                 small, weights = represent(with_outputs=True)
         return small, weights, data
 
@@ -130,18 +130,18 @@ def one_layer(
 
 
 def _outputs_outside(network: Layered, scales: Any, task: Task) -> float:
-    """Return the initial outputs outside the span of the targets, Hσ²⟨φ²⟩ + σ_b² in each direction.
+    """Return the initial mean square outside the span of the targets, Hσ²⟨φ²⟩ + σ_b² for each.
 
-    They are mean squares over those of the targets.
+    It is relative to the mean square of the targets.
     """
     (first, first_bias), (second, final) = scales
     bias, final_bias = network.biases
-    directions = len(task.targets) - span(task.targets).shape[1]
     variance = first**2 * jnp.sum(task.inputs**2, axis=0) + bias * first_bias**2
     activity = network.activation(jnp.outer(jnp.asarray(QUANTILES), jnp.sqrt(variance)))
-    squares = network.sizes[1] * second**2 * jnp.mean(activity**2) + final_bias * final**2
     power = jnp.sum(task.targets**2) / task.num_samples + jnp.finfo(float).tiny
-    return float(directions * squares / power)
+    directions = len(task.targets) - span(task.targets).shape[1]
+    each = network.sizes[1] * second**2 * jnp.mean(activity**2) + final_bias * final**2
+    return float(directions * each / power)
 
 
 def _initial_outputs(network: Layered, small: Layered, weights: list, data: Task) -> float:

@@ -113,11 +113,12 @@ def represent_layer(
         rotates: whether the learning rule commutes with rotations; else it keeps copies.
         designed: neurons (±w, ±v) with isotropic moments, or pairs (w, ±v) if the rule keeps
             copies; else independent ones.
-        with_outputs: pairs of which the initial outputs are as large as the wide network's.
+        with_outputs: pairs (w, ±v) with initial outputs as large as the wide network's.
     """
     num_inputs, num_outputs = len(task.inputs), len(task.targets)
     bias, final_bias = network.biases
-    signs = SIGNS[: (4 if rotates else 2) if designed else 1]
+    number_of_signs = (4 if rotates else 2) if designed else 1
+    signs = SIGNS[: 2 if with_outputs else number_of_signs]
     shapes = [(number // len(signs), num_inputs + bias), (number // len(signs), num_outputs)]
     w, v = (np.asarray(part, float) for part in draw_gaussian(key, shapes, [1.0, 1.0]))
     if rotates and designed:
@@ -159,8 +160,8 @@ def narrow_layers(
     The activation is positively homogeneous. A hidden layer with m_l = H_l/N_l has m_l copies of
     a neuron, of size √m_l. Between layers l and l + 1 weights that are m_{l+1}^{1/2} times as large
     carry activity forward as in the wide network, and m_l^{1/2} times as large ones carry errors
-    back: they are (m_l m_{l+1})^{1/4} times as large, or, if ``as_forward``, the former. Where m_l
-    is not the same in all layers, this shows what neither does right.
+    back: they are (m_l m_{l+1})^{1/4} times as large, or m_{l+1}^{1/2} times if ``as_forward``.
+    The two differ where m_l is not the same in all layers, which no size does justice.
     """
     num_inputs, *widths, num_outputs = network.sizes
     few = [min(num_neurons, width) for width in widths]

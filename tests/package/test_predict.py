@@ -107,11 +107,18 @@ def test_a_first_layer_that_a_rule_leaves_as_it_is_has_no_stand_in():
     parts = {"trained": optax.sgd(0.1), "fixed": optax.set_to_zero()}
     fixed = optax.multi_transform(parts, ["fixed", "trained"])
     late = optax.sgd(optax.join_schedules([lambda _: 0.0, lambda _: 0.1], [5]))
-    assert [rules.trains_first_layer(rule, PLAIN, 10) for rule in (fixed, late)] == [False, True]
-    assert not rules.trains_first_layer(late, PLAIN, 5)
+    weights_alone = optax.multi_transform(parts, [("fixed", "trained"), "trained"])
+    biased = (True, False)
+    assert rules.fixes_first_layer(fixed, PLAIN, 10)
+    assert rules.fixes_first_layer(weights_alone, biased, 10)
+    for rule in (late, optax.sgd(0.1), optax.chain(optax.centralize(), optax.adam(1e-3))):
+        assert not rules.fixes_first_layer(rule, PLAIN, 10)
+    assert not rules.fixes_first_layer(late, PLAIN, 5)  # nothing moves
     setting = networks.ReLUNetwork((10, 40, 3)), 1e-2, teacher(12), None, 10
     with refused("optimiser: expected a rule that trains the first layer"):
         md.predict(*setting, optimiser=fixed, key=KEY)
+    with refused("optimiser: expected a rule that updates each neuron by itself"):
+        md.predict(*setting, optimiser=optax.lbfgs(), key=KEY)
     md.predict(*setting, optimiser=optax.multi_transform(parts, ["trained", "fixed"]), key=KEY)
 
 
@@ -185,7 +192,8 @@ def test_initial_outputs_where_no_target_is_count(bias):
     scale = [1e-2, (1e-2, 1.0)] if bias else 0.08
     runs = trained(network, scale, task, 300, optimiser=optax.sgd(0.05))
     predicted = md.predict(network, scale, task, 0.05, 300, key=KEY)
-    assert np.mean([apart(predicted.losses, run.losses) for run in runs]) < 3 * predicted.error
+    error = np.mean([apart(predicted.losses, run.losses) for run in runs])
+    assert error / 5 < predicted.error < 5 * error
 
 
 @pytest.mark.filterwarnings("ignore:predict. the curve may be")

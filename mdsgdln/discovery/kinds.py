@@ -166,11 +166,11 @@ def find(
             if not reason:
                 break
     if not reason and not clear.all():
-        left = f"{(~clear).sum()}, of {np.isin(found.kind(sample), np.flatnonzero(~clear)).sum()}"
-        caveats = [
-            *caveats,
-            f"Modes left out, as their neurons do not agree on a condition: {left} neurons.",
-        ]
+        number = np.isin(found.kind(patterns), np.flatnonzero(~clear)).sum()
+        left = (
+            f"Modes left out, as their gates are not decided: {(~clear).sum()} ({number} neurons)."
+        )
+        caveats = [*caveats, left]
     found = found.only(clear & (not reason))
     found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
     stability = _stability(found, sample, share, resamples, rng)
@@ -190,7 +190,7 @@ def find(
     if reason and _silence_is_unknown(activity, recording):
         caveats = [ABOVE_ZERO]
     conditions = recording.conditions if recording else ()
-    caveats += _never_recorded(patterns, gate_of, conditions or range(gates.shape[1]))
+    caveats += _never_recorded(sample, found.kind(sample), conditions or range(gates.shape[1]))
     caveats = [*_of_shape(*activity.shape), *caveats]
     if caveats:
         warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
@@ -259,17 +259,17 @@ def _fitting(found: Mixture, patterns: States, noise: np.ndarray):
 
 
 def _never_recorded(
-    patterns: States, gate_of: np.ndarray, conditions: Sequence[Hashable]
+    patterns: States, kind: np.ndarray, conditions: Sequence[Hashable]
 ) -> list[str]:
     """Return in which conditions no neuron of a kind was recorded, so that its gate is off."""
     caveats = []
-    for kind in range(gate_of.max(initial=-1) + 1):
-        members = patterns.take(gate_of == kind)
-        recorded = (members.on + members.off).any(axis=0)
-        names = [name for name, known in zip(conditions, recorded, strict=True) if not known]
-        caveats += [
-            f"Gate {kind + 1} is off in {listed(names)} for want of a recording of its neurons."
-        ] * bool(names)
+    for number in range(kind.max(initial=-1) + 1):
+        members = patterns.take(kind == number)
+        known = (members.on + members.off).any(axis=0)
+        names = [name for name, recorded in zip(conditions, known, strict=True) if not recorded]
+        if names:
+            off = f"Gate {number + 1} is off in {listed(names)}"
+            caveats.append(f"{off} for want of a recording of its neurons.")
     return caveats
 
 

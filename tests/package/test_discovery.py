@@ -382,7 +382,7 @@ def test_modes_that_are_left_out_are_named():
     """Half of a kind's neurons are on in one condition: its gate is not decided."""
     activity = recorded(CONTEXTS, 0.0, neurons=50)
     activity[150:, 8] = np.arange(50) % 2
-    with pytest.warns(UserWarning, match="do not agree on a condition: 1, of 50 neurons"):
+    with pytest.warns(UserWarning, match="are not decided: 1 .50 neurons"):
         found = discovery.find(activity, resamples=4)
     assert as_set(found.gates) == as_set(CONTEXTS[:3]) and (found.gate_of[150:] < 0).all()
 

@@ -29,8 +29,8 @@ export JUPYTER_PREFER_ENV_PATH = 1
 export PIP_QUIET = 2
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_USER = 0
-# As many processes run as there are cores. With more threads of NumPy than that, those that wait for others
-# keep their core: a step may take twenty times as long.
+# As many processes run as there are cores. With more threads of NumPy than that, threads that wait keep their
+# core busy, and a step may take twenty times as long.
 export OMP_NUM_THREADS ?= 1
 # Without a GPU's wheel JAX would look for a GPU, and say in every chapter that it cannot use it.
 ifndef GPU

@@ -34,7 +34,7 @@ def finite_array(
 
 
 def concrete_array(name: str, value: Any, num_axes: int, axes: str) -> np.ndarray:
-    """Return an array of NumPy, as of what is traced there is none."""
+    """Return a NumPy array; refuse what JAX traces, which has none."""
     concrete(name, value)
     return np.asarray(finite_array(name, value, num_axes, axes))
 

@@ -32,7 +32,7 @@ class Rule(NamedTuple):
 
     def instance(self, learning_rate: Scalar | None) -> Any:
         """Return the optimiser."""
-        return self.optimiser if learning_rate is None else _call(self.optimiser, learning_rate)
+        return self.optimiser if learning_rate is None else self.optimiser(learning_rate)
 
 
 class Data(NamedTuple):

@@ -229,6 +229,11 @@ def check_optimiser(optimiser: Any, learning_rate: Any) -> None:
     checks.require(instance == (learning_rate is None), "learning_rate", number, learning_rate)
     if learning_rate is not None:
         checks.positive("learning_rate", learning_rate)
+        try:
+            made = optimiser(learning_rate)
+        except TypeError as error:
+            raise ValueError(f"optimiser: expected {known}, got one that raised {error}") from error
+        checks.require(hasattr(made, "update"), "optimiser", known, made)
 
 
 def _check_finite(
@@ -244,7 +249,7 @@ def _check_finite(
         error = DivergenceError(
             f"learning_rate: the {infinite} became non-finite at step {step}; {rate} is too large"
             if step
-            else "weights: expected ones with which the loss is finite, got NaN or infinity"
+            else "weights, task or loss: expected a finite initial loss, got NaN or infinity"
         )
         error.run = run_of(now)._replace(losses=jnp.asarray(losses[:step]), diverged_at=step)
         raise error

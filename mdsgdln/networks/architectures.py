@@ -86,7 +86,7 @@ def contextual_pathways(
     fits = num_items * num_contexts == task.num_samples
     if fits and not checks.is_traced(task):  # the last inputs are contexts
         own = context_gates(num_contexts, num_items, [[context] for context in range(num_contexts)])
-        fits = np.array_equal(np.asarray(task.inputs[num_items:]) != 0, own)
+        fits = np.array_equal(np.asarray(task.inputs)[num_items:] != 0, own)
     counts = "C of a task with n + C inputs and n C samples, as of tasks.contextual"
     checks.require(fits, "num_contexts", counts, num_contexts)
     subsets = [range(num_contexts), *combinations(range(num_contexts), subset_size)]

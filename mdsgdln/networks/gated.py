@@ -106,8 +106,8 @@ class GatedNetwork(Network, static=False):
         nodes = self.graph.input_nodes
         number = 1 + max(row for node in nodes for row in self.graph.node_rows[node])
         stacked = not any(node in dict(self.graph.rows) for node in nodes)
-        fits = inputs.shape[0] == number or (inputs.shape[0] > number and not stacked)
-        fits &= inputs.ndim == 2
+        rows = len(inputs) if inputs.ndim == 2 else 0
+        fits = rows == number or (rows > number and not stacked)
         checks.require(fits, "inputs", f"{number} rows for {list(nodes)}", inputs.shape)
 
     def path_gate(self, path: Path, num_samples: int) -> Float[Array, " P"]:
@@ -143,6 +143,7 @@ class GatedNetwork(Network, static=False):
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
         inputs = jnp.asarray(inputs)
         self._check_inputs(inputs)
+        checks.instance("weights", weights, Mapping)
         missing = [edge for edge in self.graph.edges if edge not in weights]
         checks.require(not missing, "weights", f"matrices for {missing}, too", list(weights))
         used = self.node_gates | self.edge_gates

@@ -128,8 +128,7 @@ class Layered(Network):
         """Return the activity of every hidden layer, (neurons, P); arguments as in ``apply``."""
         if gates is not None:
             checks.several("gates", gates, len(self.sizes) - 2)
-        number = len(self.shapes)
-        checks.require(len(weights) == number, "weights", f"{number} layers", weights)
+        checks.several("weights", weights, len(self.shapes))
         activity = [jnp.asarray(inputs)]
         fits = activity[0].ndim == 2 and len(activity[0]) == self.sizes[0]
         checks.require(fits, "inputs", f"shape ({self.sizes[0]}, P)", activity[0].shape)

@@ -135,12 +135,20 @@ def path_gradient(
     def product(edges: tuple[Edge, ...]) -> Array:
         return reduce(lambda before, edge: weights[edge] @ before, edges[1:], weights[edges[0]])
 
-    missing = task.targets - network.apply(weights, task.inputs)  # Σ_j W_j g_j x are outputs
+    maps = {path: product(graph.path_edges(path)) for path in graph.paths}
+    gated_inputs = {  # g_p x_{s(p)}, (neurons of s(p), P)
+        path: task.inputs[np.array(graph.node_rows[path[0]])]
+        * network.path_gate(path, task.num_samples)[None, :]
+        for path in graph.paths
+    }
     flow = {edge: jnp.zeros_like(weights[edge]) for edge in graph.edges}
-    for path in graph.paths:
-        gate = network.path_gate(path, task.num_samples)[None, :]
-        inputs = task.inputs[np.array(graph.node_rows[path[0]])] * gate  # g_p x_{s(p)}
-        error = missing[np.array(graph.node_rows[path[-1]])] @ inputs.T / task.num_samples  # 𝓔(p)
+    for path, inputs in gated_inputs.items():
+        targets = task.targets[np.array(graph.node_rows[path[-1]])]
+        error = targets @ inputs.T  # P Σ^yx(p)
+        for other in graph.paths:
+            if other[-1] == path[-1]:
+                error -= maps[other] @ (gated_inputs[other] @ inputs.T)  # P W_j Σ^x(j, p)
+        error = error / task.num_samples
         edges = graph.path_edges(path)
         for position, edge in enumerate(edges):
             before, after = edges[:position], edges[position + 1 :]

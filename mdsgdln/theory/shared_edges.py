@@ -12,7 +12,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from mdsgdln import _checks as checks
@@ -166,18 +165,24 @@ def _diagonals(weights: Mapping[Edge, Array]) -> dict[Edge, Float[Array, " modes
     return {edge: jnp.diagonal(weight) for edge, weight in weights.items()}
 
 
+def _loss_of(row: Array, network: GatedNetwork, task: Task) -> Float[Array, ""]:
+    """Return the loss of diagonal weights, which stand in a row, edge by edge."""
+    edges = network.graph.edges
+    parts = jnp.split(row, len(edges))
+    return squared_error(network, dict(zip(edges, map(jnp.diag, parts), strict=True)), task)
+
+
+_loss_and_slope = jax.jit(jax.value_and_grad(_loss_of))
+
+
 def _flow(
     network: GatedNetwork, weights: Mapping[Edge, Array], task: Task, times: Float[Array, " T"]
 ) -> tuple[dict[Edge, Float[Array, "modes T"]], Float[Array, " T"]]:
+    edges = network.graph.edges
+    start = np.concatenate([np.diagonal(weights[edge]) for edge in edges]).astype(float)
     with jax.enable_x64(True):
-        start, by_edge = ravel_pytree(
-            {edge: np.diagonal(weight).astype(float) for edge, weight in weights.items()}
+        path = integrate(
+            lambda row: -np.asarray(_loss_and_slope(row, network, task)[1]), start, times
         )
-
-        def loss_of(flat):
-            return squared_error(network, jax.tree.map(jnp.diag, by_edge(flat)), task)
-
-        slope = jax.jit(jax.grad(loss_of))
-        path = integrate(lambda flat: -np.asarray(slope(flat)), np.asarray(start), times)
-        losses, strengths = jax.vmap(loss_of)(path), jax.vmap(by_edge)(path)
-    return {edge: strength.T for edge, strength in strengths.items()}, losses
+        losses = jnp.asarray([float(_loss_and_slope(row, network, task)[0]) for row in path])
+    return dict(zip(edges, jnp.split(path.T, len(edges)), strict=True)), losses

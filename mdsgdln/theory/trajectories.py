@@ -116,10 +116,11 @@ def mode_trajectory(
 def _saturating(
     rate: Float[Array, "modes 1"], times: Float[Array, "1 T"]
 ) -> Float[Array, "modes T"]:
-    """Return (1 − e^{−rt})/r, which is t − rt²/2 for r → 0."""
-    safe = jnp.where(rate > 0, rate, 1.0)
-    small = times * (1 - rate * times / 2)
-    return jnp.where(rate > 0, -jnp.expm1(-rate * times) / safe, small)
+    """Return (1 − e^{−rt})/r, for small x = rt by t (1 − x/2 + x²/6), as slopes would cancel."""
+    exponent = rate * times
+    small = exponent < jnp.finfo(exponent.dtype).eps ** 0.25
+    series = times * (1 - exponent / 2 + exponent**2 / 6)
+    return jnp.where(small, series, -jnp.expm1(-exponent) / jnp.where(small, 1.0, rate))
 
 
 def integrate_race(
@@ -130,7 +131,7 @@ def integrate_race(
     depth: int = 2,
 ) -> Float[Array, "modes T"]:
     """Return a(t) of ȧ = L a^{2−2/L} (s − D a), integrated in ln a."""
-    checks.concrete("starts, times", (drive, coupling, starts, times))
+    checks.concrete("modes, starts or times", (drive, coupling, starts, times))
     s, coupled = np.asarray(drive, float), np.asarray(coupling, float)
 
     def velocity(logarithms):

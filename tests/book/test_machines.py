@@ -20,7 +20,7 @@ LEFT_OUT = {
     "PYTHONPATH": "/opt/ros/python",
     "XLA_FLAGS": "--xla_cpu_enable_fast_math=true",
 }
-STAYS = {"PIP_INDEX_URL": "https://mirror", "OMP_NUM_THREADS": "1"}
+STAYS = {"PIP_INDEX_URL": "https://mirror", "OMP_NUM_THREADS": "2"}
 SHOW = "include Makefile\nshow:\n\t@env\n"
 
 

@@ -304,7 +304,11 @@ CASES = [
     bad("training.train", batch_size=5),
     bad("training.train", observe=np.ones(2)),
     bad("training.train", optimiser=lambda rate, other: optax.sgd(rate)),
-    bad("training.train", "weights: .*finite", weights=[np.full((2, 3), 1e200)] * 1 + LAYERS[1:]),
+    bad(
+        "training.train",
+        "weights.*: expected a finite initial loss",
+        weights=[np.full((2, 3), 1e200)] * 1 + LAYERS[1:],
+    ),
     bad("training.train", "held_out: targets", held_out=OTHER),
     bad("training.train", key=None),
     bad("training.train", "weights", network=GATED),
@@ -333,6 +337,8 @@ CASES = [
     bad("theory.pathway_race", "network", network=DEEP_PATHS),
     bad("theory.applicability", "scale: expected a finite number above 0", scale=[0.1, 0.0]),
     bad("theory.predict", "targets", task=OTHER),
+    bad("theory.predict", optimiser=lambda rate, other: optax.sgd(rate)),
+    bad("theory.predict", optimiser=lambda rate: 3),
     bad("theory.predict", "samples", task=TASK.take([0, 1])),
     bad("theory.predict", "weights", scale=dict.fromkeys(EDGES, np.ones((2, 2)))),
     bad("theory.predict", "weights", scale={EDGES[0]: BY_EDGE[EDGES[0]]}),
@@ -369,12 +375,14 @@ def test_bad_calls_are_named(call, changes, words):
 @pytest.mark.parametrize(
     ("network", "weights", "inputs", "words"),
     [
-        (RELU, LAYERS[:1], np.eye(3), "weights: expected 2 layers"),
-        (RELU, [*LAYERS, LAYERS[1]], np.eye(3), "weights: expected 2 layers"),
+        (RELU, LAYERS[:1], np.eye(3), "weights: expected a list of length 2"),
+        (RELU, [*LAYERS, LAYERS[1]], np.eye(3), "weights: expected a list of length 2"),
         (RELU, LAYERS, np.ones(3), r"inputs: expected shape \(3, P\)"),
         (RELU, LAYERS, np.ones((2, 3)), r"inputs: expected shape \(3, P\)"),
         (GATED, BY_EDGE, np.ones((9, 3)), "inputs: expected 3 rows"),
+        (GATED, BY_EDGE, 3.0, "inputs: expected 3 rows"),
         (GATED, {}, np.eye(3), "weights: expected matrices"),
+        (GATED, LAYERS, np.eye(3), "weights: expected Mapping"),
     ],
 )
 def test_outputs_of_what_does_not_fit_are_refused(network, weights, inputs, words):

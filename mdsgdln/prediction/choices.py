@@ -101,13 +101,15 @@ def one_layer(
     number = min(num_neurons, width) // least * least
     checks.require(number, name, f"at least {least} neurons", value)
     numbers = number, number // 2
+    outside = of_biases = False
     with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
-        by_targets = rotates and reduce_outputs
-        outside = by_targets and _outputs_outside(network, scales, task) > NEGLIGIBLE
-        data = shrink_task(task, by_targets and not outside) if rotates else task
+        if rotates and reduce_outputs:
+            outside, of_biases = _outputs_outside(network, scales, task)
 
     def make(second: bool) -> StandIn:
         with jax.ensure_compile_time_eval():
+            reduced = reduce_outputs and not (of_biases or second and outside)
+            data = shrink_task(task, reduced) if rotates else task
             represent = partial(
                 represent_layer,
                 network,
@@ -129,19 +131,19 @@ def one_layer(
     return Choice(make, (2 / width / scatter) ** 0.5)
 
 
-def _outputs_outside(network: Layered, scales: Any, task: Task) -> float:
-    """Return the initial mean square outside the span of the targets, Hσ²⟨φ²⟩ + σ_b² for each.
+def _outputs_outside(network: Layered, scales: Any, task: Task) -> tuple[bool, bool]:
+    """Return whether initial outputs outside the span of the targets matter, and biases there.
 
-    It is relative to the mean square of the targets.
+    They are Hσ²⟨φ²⟩ and σ_b² in each direction, and matter beside the mean square of the targets.
     """
     (first, first_bias), (second, final) = scales
     bias, final_bias = network.biases
     variance = first**2 * jnp.sum(task.inputs**2, axis=0) + bias * first_bias**2
     activity = network.activation(jnp.outer(jnp.asarray(QUANTILES), jnp.sqrt(variance)))
-    power = jnp.sum(task.targets**2) / task.num_samples + jnp.finfo(float).tiny
     directions = len(task.targets) - span(task.targets).shape[1]
-    each = network.sizes[1] * second**2 * jnp.mean(activity**2) + final_bias * final**2
-    return float(directions * each / power)
+    least = NEGLIGIBLE * jnp.sum(task.targets**2) / task.num_samples
+    of_neurons = directions * network.sizes[1] * second**2 * jnp.mean(activity**2)
+    return bool(of_neurons > least), bool(directions * final_bias * final**2 > least)
 
 
 def _initial_outputs(network: Layered, small: Layered, weights: list, data: Task) -> float:

@@ -100,18 +100,19 @@ def fixes_first_layer(
     optimiser: optax.GradientTransformation, biases: tuple[bool, ...], num_updates: int
 ) -> bool:
     """Return whether updates change the weights of other layers, and never those of the first."""
-    rule, like = optax.with_extra_args_support(optimiser), _layers(FEW, biases)
+    rule, rng = optax.with_extra_args_support(optimiser), np.random.default_rng(0)
+    weights, gradient = (
+        jax.tree.map(lambda leaf: rng.standard_normal(leaf.shape), _layers(FEW, biases))
+        for _ in range(2)
+    )
 
-    def step(memory: PyTree, key: Array) -> tuple[PyTree, Array]:
-        gradient = _draw(like, key, (SHORTEST, LONGEST))
+    def step(memory: PyTree, _: None) -> tuple[PyTree, Array]:
         update, memory = rule.update(gradient, memory, weights, value=1.0, grad=gradient)
         return memory, jnp.stack([jnp.any(jax.tree.leaves(layer)[0] != 0) for layer in update])
 
     with jax.enable_x64(True), jax.ensure_compile_time_eval():
         try:
-            first, *rest = jax.random.split(jax.random.key(0), num_updates + 1)
-            weights = _draw(like, first, (0.0, 0.0))
-            _, changed = jax.lax.scan(step, rule.init(weights), jnp.stack(rest))
+            changed = np.asarray(jax.lax.scan(step, rule.init(weights), length=num_updates)[1])
         except Exception:  # as in ``_commutes``, which says no
             return False
         return bool(changed[:, 1:].any() and not changed[:, 0].any())

@@ -105,11 +105,14 @@ def one_layer(
     with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
         if rotates and reduce_outputs:
             outside, of_biases = _outputs_outside(network, scales, task)
+        reduced = shrink_task(task, reduce_outputs and not of_biases) if rotates else task
+        whole = reduced  # with the outputs that the first stand-in lacks
+        if outside:
+            whole = Task.from_samples(reduced.inputs.T, np.asarray(task.targets, float).T)
 
     def make(second: bool) -> StandIn:
+        data = whole if second else reduced
         with jax.ensure_compile_time_eval():
-            reduced = reduce_outputs and not (of_biases or second and outside)
-            data = shrink_task(task, reduced) if rotates else task
             represent = partial(
                 represent_layer,
                 network,
@@ -122,8 +125,9 @@ def one_layer(
             )
             small, weights = represent()
             # Independent neurons have outputs anyway, √m times as large as the network's.
-            large = not rotates and _initial_outputs(network, small, weights, data) > SMALL
-            if second and (outside or large):
+            if second and (
+                outside or not rotates and _initial_outputs(network, small, weights, data) > SMALL
+            ):
                 small, weights = represent(with_outputs=True)
         return small, weights, data
 

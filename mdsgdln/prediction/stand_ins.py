@@ -62,10 +62,9 @@ def stand_in(
 
     Raises:
         ValueError: a rule that allows no stand-in (for gated networks one that treats each weight
-            separately, as Adam does; for layers one that mixes neurons, or leaves the first layer
-            fixed from σ), a network of another kind
-            or a subclass with outputs of its own, a pathway with fewer neurons than modes, no key,
-            or a loss that reads more than outputs and targets.
+            separately, as Adam does; for layers one that mixes neurons or leaves the first layer
+            fixed), a network of another kind or a subclass with outputs of its own, a pathway with
+            fewer neurons than modes, no key, or a loss that reads more than outputs and targets.
     """
     choice = choose_stand_in(network, scale, task, num_neurons, key, optimiser, loss, num_steps)
     return choice.make(False)

@@ -29,6 +29,11 @@ class States(NamedTuple):
         """Return the patterns of activity, on above zero, unknown where NaN."""
         return cls((activity > 0).astype(float), (activity <= 0).astype(float))
 
+    @property
+    def known(self) -> Float[np.ndarray, "neurons P"]:
+        """Where neurons were recorded."""
+        return self.on + self.off
+
     def take(self, neurons: np.ndarray) -> "States":
         """Return the patterns of some neurons."""
         return States(self.on[neurons], self.off[neurons])
@@ -40,7 +45,7 @@ class States(NamedTuple):
 
     def misfit(self, gates: np.ndarray) -> Float[np.ndarray, "neurons K"]:
         """Return the share of a neuron's recorded conditions that differ from each gate."""
-        known = (self.on + self.off).sum(axis=1, keepdims=True)
+        known = self.known.sum(axis=1, keepdims=True)
         return (self.on @ (1 - gates).T + self.off @ gates.T) / np.maximum(known, 1)
 
     def wrong(self, gate: np.ndarray) -> Int[np.ndarray, "neurons P"]:
@@ -173,14 +178,14 @@ def _fitted(patterns: States, kind: np.ndarray, size: int) -> Mixture:
         members = patterns.take(kind == number)
         if len(members.on) >= size and gate.any() and tuple(gate) not in rows:
             wrong = members.wrong(gate).sum(axis=0)
-            known = (members.on + members.off).sum(axis=0)
+            known = members.known.sum(axis=0)
             mean = wrong.sum() / known.sum()
             flips = [
                 (wrong[state].sum() + PRIOR * mean) / (known[state].sum() + PRIOR)
                 for state in (gate == 0, gate == 1)
             ]
             rows[tuple(gate)] = np.clip(flips, LEAST, MOST), len(members.on) / num_neurons
-    known = np.maximum((patterns.on + patterns.off).sum(axis=0), 1)
+    known = np.maximum(patterns.known.sum(axis=0), 1)
     rate = np.clip(patterns.on.sum(axis=0) / known, 0.5 / num_neurons, 1 - 0.5 / num_neurons)
     flips, shares = zip(*rows.values(), strict=True) if rows else ((), ())
     gates = np.array([*rows]).reshape(-1, num_conditions)
@@ -212,7 +217,7 @@ def _touch(
     halfway = (steps > width / 4) & (steps < 3 * width / 4)
     counts = []
     for some in (own, none, shuffled):
-        known = (some.on + some.off)[:, gap].sum(axis=1)
+        known = some.known[:, gap].sum(axis=1)
         near = (_count_wrong(some, gate, ~gap) <= most) & (known >= APART)
         wrong = np.rint(_count_wrong(some, gate, gap)[near]).astype(int)
         counts.append(np.bincount(wrong, minlength=width + 1))
@@ -222,5 +227,5 @@ def _touch(
 
 def _count_wrong(patterns: States, gate: np.ndarray, where: np.ndarray) -> np.ndarray:
     """Return in how many conditions each neuron differs from a gate, as if all were recorded."""
-    known = (patterns.on + patterns.off)[:, where].sum(axis=1)
+    known = patterns.known[:, where].sum(axis=1)
     return patterns.wrong(gate)[:, where].sum(axis=1) * where.sum() / np.maximum(known, 1)

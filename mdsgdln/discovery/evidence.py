@@ -45,7 +45,7 @@ def continuum(found: Mixture, patterns: States) -> tuple[str, Bool[np.ndarray, "
 
 def _is_decided(members: States, gate: np.ndarray) -> bool:
     wrong = members.wrong(gate).sum(axis=0)
-    known = np.maximum((members.on + members.off).sum(axis=0), 1)
+    known = np.maximum(members.known.sum(axis=0), 1)
     mean = wrong.sum() / known.sum()
     unlikely = binom.sf(wrong - 1, known, mean) < LEVEL / len(gate)
     return bool(mean < NOISIEST and not (unlikely & (wrong > AMBIGUOUS * known)).any())
@@ -103,7 +103,7 @@ def surrogates(patterns: States, each: int, seed: int) -> Iterator[States]:
     They are active as often in every condition and, at full rank, in every pair of conditions. Of
     lower rank they have the leading factors, and independent noise for what these leave.
     """
-    rng, known = np.random.default_rng(seed), patterns.on + patterns.off
+    rng, known = np.random.default_rng(seed), patterns.known
     correlations, thresholds = tetrachoric(patterns)
     values, vectors = np.linalg.eigh(correlations)
     factors = vectors * np.sqrt(np.maximum(values, 0))
@@ -119,7 +119,7 @@ def surrogates(patterns: States, each: int, seed: int) -> Iterator[States]:
 
 def tetrachoric(patterns: States) -> tuple[Float[np.ndarray, "P P"], Float[np.ndarray, " P"]]:
     """Return the correlations and thresholds of Gaussians that are on as often, and together."""
-    on, known = patterns.on, patterns.on + patterns.off
+    on, known = patterns.on, patterns.known
     number = np.maximum(known.sum(axis=0), 1)
     thresholds = norm.ppf(np.clip(on.sum(axis=0) / number, 0.5 / number, 1 - 0.5 / number))
     row, column = np.triu_indices(on.shape[1], 1)

@@ -249,7 +249,7 @@ def _fitting(found: Mixture, patterns: States, noise: np.ndarray):
     if not len(found.gates):
         return np.full(len(noise), -1), np.full(len(noise), np.nan)
     kind, active = found.kind(patterns), patterns.on.any(axis=1)
-    known, misfits = (patterns.on + patterns.off).sum(axis=1), patterns.misfit(found.gates)
+    known, misfits = patterns.known.sum(axis=1), patterns.misfit(found.gates)
     misfit = np.where(kind >= 0, misfits[np.arange(len(kind)), kind], misfits.min(axis=1))
     usual = np.array([np.median(misfit[kind == k]) for k in range(len(found.gates))])
     rate = np.fmax(np.fmax(noise, usual[kind]), 0.5 / known)
@@ -264,9 +264,9 @@ def _never_recorded(
     """Return in which conditions no neuron of a kind was recorded, so that its gate is off."""
     caveats = []
     for number in range(kind.max(initial=-1) + 1):
-        members = patterns.take(kind == number)
-        known = (members.on + members.off).any(axis=0)
-        names = [name for name, recorded in zip(conditions, known, strict=True) if not recorded]
+        known = patterns.take(kind == number).known.sum(axis=0)
+        unknown = np.flatnonzero(known == 0).tolist()
+        names = [conditions[index] for index in unknown]
         if names:
             off = f"Gate {number + 1} is off in {listed(names)}"
             caveats.append(f"{off} for want of a recording of its neurons.")

@@ -184,5 +184,7 @@ def _flow(
         path = integrate(
             lambda row: -np.asarray(_loss_and_slope(row, network, task)[1]), start, times
         )
-        losses = jnp.asarray([float(_loss_and_slope(row, network, task)[0]) for row in path])
+        losses = jnp.asarray(
+            [float(_loss_and_slope(row, network, task)[0]) for row in np.asarray(path)]
+        )
     return dict(zip(edges, jnp.split(path.T, len(edges)), strict=True)), losses

@@ -307,7 +307,7 @@ CASES = [
     bad(
         "training.train",
         "weights.*: expected a finite initial loss",
-        weights=[np.full((2, 3), 1e200)] * 1 + LAYERS[1:],
+        weights=[np.full((2, 3), 1e200), *LAYERS[1:]],
     ),
     bad("training.train", "held_out: targets", held_out=OTHER),
     bad("training.train", key=None),

@@ -51,6 +51,8 @@ def real_array(name: str, value: Any, axes: str) -> Array:
     if is_traced(value):  # or a list that holds traced numbers
         array = jnp.asarray(value)
         return array if jnp.issubdtype(array.dtype, np.floating) else array.astype(float)
+    if isinstance(value, Array) and value.dtype == jax.dtypes.canonicalize_dtype(float):
+        return value  # as it is, and where it is
     if hasattr(value, "detach"):  # a PyTorch tensor, perhaps on a GPU or with a gradient
         value = value.detach().cpu()
         value = value.double() if value.element_size() < 4 else value  # NumPy has no bfloat16

@@ -1,7 +1,7 @@
 """Gates of a given number of clusters, and what neurons weigh."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +10,7 @@ from threadpoolctl import ThreadpoolController
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
+from mdsgdln.discovery.recordings import Recording
 
 COMMON = 0.05  # of the weight
 
@@ -24,7 +25,7 @@ class Patterns(NamedTuple):
 
 
 def k_means_gates(
-    activity: Numbers, num_clusters: int, weights: Numbers | None = None, seed: int = 0
+    activity: Numbers | Recording, num_clusters: int, weights: Numbers | None = None, seed: int = 0
 ) -> Int[np.ndarray, "K P"]:
     """Cluster neurons' active samples by k-means; return rounded centroids (MHS Algorithm 1).
 
@@ -42,7 +43,7 @@ def k_means_gates(
 
 
 def k_means_centroids(
-    activity: Numbers, num_clusters: int, weights: Numbers | None = None, seed: int = 0
+    activity: Numbers | Recording, num_clusters: int, weights: Numbers | None = None, seed: int = 0
 ) -> Float[np.ndarray, "clusters P"]:
     """Return what ``k_means_gates`` rounds, by one thread: sums do not depend on their number."""
     from sklearn.cluster import KMeans  # half a second, and most programs cluster nothing
@@ -64,10 +65,11 @@ def rounded(centroids: np.ndarray) -> Int[np.ndarray, "K P"]:
     return gates[np.lexsort([*gates.T[::-1], gates.sum(axis=1)])[::-1]]
 
 
-def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patterns:
+def common_patterns(activity: Numbers | Recording, weights: Numbers | None = None) -> Patterns:
     """Return the patterns of on and off that have a twentieth of the weight each, or more.
 
-    They are in decreasing order of weight. Arguments and errors are those of ``k_means_gates``.
+    They are in decreasing order of weight, whatever lies between them: where conditions are few,
+    noise has such patterns, too. Arguments and errors are those of ``k_means_gates``.
     """
     gates, shares = _distinct(activity, weights)
     heaviest = np.argsort(-shares, kind="stable")
@@ -75,21 +77,32 @@ def common_patterns(activity: Numbers, weights: Numbers | None = None) -> Patter
     return Patterns(gates[common].astype(int), shares[common])
 
 
-def importance(incoming: Numbers, outgoing: Numbers) -> Float[Array, " H"]:
+def importance(incoming: Any, outgoing: Any) -> Float[Array, " H"]:
     """Return ‖w_in‖ ‖w_out‖ of each neuron of a hidden layer, its weight in the output.
 
     Args:
-        incoming: weights of the layer, shape (H, N_in).
-        outgoing: weights of the next one, shape (N_out, H).
+        incoming: weights of the layer, shape (H, N_in), or a pair of these and biases (H,), which
+            count as the weights of one more input.
+        outgoing: weights of the next one, shape (N_out, H), or a pair of these and biases.
     """
+    biases = None
+    if isinstance(incoming, tuple) and len(incoming) == 2:
+        incoming, biases = incoming
+    if isinstance(outgoing, tuple) and len(outgoing) == 2:
+        outgoing = outgoing[0]
     incoming = checks.finite_array("incoming", incoming, 2, "(H, N_in)")
     outgoing = checks.finite_array("outgoing", outgoing, 2, "(N_out, H)")
     checks.of_shape("outgoing", outgoing, (len(outgoing), len(incoming)))
+    if biases is not None:
+        biases = checks.finite_array("incoming[1]", biases, 1, "(H,)")
+        checks.of_shape("incoming[1]", biases, incoming.shape[:1])
+        incoming = jnp.column_stack([incoming, biases])
     return jnp.linalg.norm(incoming, axis=1) * jnp.linalg.norm(outgoing, axis=0)
 
 
-def checked_activity(activity: Numbers) -> Float[np.ndarray, "neurons P"]:
+def checked_activity(activity: Numbers | Recording) -> Float[np.ndarray, "neurons P"]:
     """Return activity as an array, or raise ``ValueError``."""
+    activity = activity.activity if isinstance(activity, Recording) else activity
     return checks.concrete_array("activity", activity, 2, "(neurons, P)")
 
 
@@ -104,7 +117,9 @@ def checked_weights(activity: np.ndarray, weights: Numbers | None) -> Float[np.n
     return weights
 
 
-def _distinct(activity: Numbers, weights: Numbers | None) -> tuple[np.ndarray, np.ndarray]:
+def _distinct(
+    activity: Numbers | Recording, weights: Numbers | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct patterns of neurons with weight, in a fixed order, and their shares."""
     activity = checked_activity(activity)
     weights = checked_weights(activity, weights)

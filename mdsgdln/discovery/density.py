@@ -1,6 +1,5 @@
 """Kinds as modes of density: patterns that many neurons share, with empty gaps between them."""
 
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -101,24 +100,31 @@ def mixture(patterns: States, share: float, least: int = SMALLEST) -> Mixture:
         gates, left = found.gates, patterns.take(found.kind(patterns) < 0)
 
 
-def density_modes(patterns: States, share: float) -> Mixture:
-    """Return the modes of density: the mixture, in which kinds without a gap between are one."""
+def density_modes(patterns: States, share: float) -> tuple[Mixture, int]:
+    """Return the modes of density: the mixture, in which kinds without a gap between are one.
+
+    With them comes how many there would be if kinds that differ in fewer than ``APART`` conditions
+    did not count as one: neurons of no kind cannot lie between these.
+    """
     size, found = _smallest(patterns, share, SMALLEST), mixture(patterns, share)
     kind, number = found.kind(patterns), len(found.gates)
+    separate = number
     while number > 1:
+        near = (found.gates[:, None] != found.gates[None]).sum(axis=2) < APART
         touch = np.zeros((number, number), bool)
         none = patterns.take(kind < 0)
         others = none, _shuffled(none)
-        for one, other in combinations(range(number), 2):
+        for one, other in np.argwhere(np.triu(~near)):
             own = patterns.take((kind == one) | (kind == other))
             touch[one, other] = _touch(found.gates[one], found.gates[other], own, *others)
-        parts, part = connected_components(touch, directed=False)
+        separate = min(separate, connected_components(touch, directed=False)[0])
+        parts, part = connected_components(touch | near, directed=False)
         if parts == number:
             break
         merged = np.where(kind >= 0, part[kind], -1)
         found = _refined(patterns, _fitted(patterns, merged, size).gates, size)
         kind, number = found.kind(patterns), len(found.gates)
-    return found
+    return found, separate
 
 
 def _smallest(patterns: States, share: float, least: int) -> int:
@@ -209,8 +215,6 @@ def _touch(
     """
     gap = gate != other
     width, agreeing = int(gap.sum()), int((~gap).sum())
-    if width < APART:
-        return True
     usual = (np.median(_count_wrong(own, gate, ~gap)) + 0.5) / (agreeing + 1)
     most = binom.ppf(1 - LEVEL, agreeing, usual)
     steps = np.arange(width + 1)

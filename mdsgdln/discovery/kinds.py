@@ -21,11 +21,17 @@ MOST_NEURONS = 1000  # that are clustered
 FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
 DISSOLVED = 0.5  # stability of what is no kind
 FITS = 0.99  # of a neuron's members whose misfit trial noise explains
+CENTRE = 1e-3  # of its deviation, within which a neuron's mean is zero
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
 ABOVE_ZERO = (
     "A neuron counts as on above zero. If neurons are never silent, or above zero by noise, "
     "subtract a baseline, or a threshold such as each neuron's mean."
 )
+CLOSE = (
+    "{} patterns that many neurons share differ in one or two conditions, too few to be told from "
+    "noise or a continuum; discovery.common_patterns lists what is shared."
+)
+CENTRED = "Each neuron's mean is zero, as of z-scores: none counts as on in all conditions."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,7 +128,10 @@ def find(
        Gaussians with the same correlations of conditions, of full and of low rank;
     3. have a stability of a half or more.
 
-    A kind has at least five neurons, and two in a hundred of all.
+    A kind has at least five neurons, and two in a hundred of all. One kind alone is none.
+
+    Kinds that differ in fewer than three conditions count as one. In three contexts, or the four
+    cells of a task, that may be all, and a warning says so: see ``common_patterns``.
 
     A continuum with few distinct conditions cannot be told from kinds: if there are no more kinds
     than groups of conditions and one, only a caveat says that 2 is missed, and with fewer than six
@@ -151,13 +160,15 @@ def find(
     weight = checked_weights(activity, weights)
     rng, patterns = np.random.default_rng(seed), States.of(activity)
     sample = patterns.take(_clustered(activity, weight, rng))
+    most = 0
     for share in SHARES:  # until there are kinds; a noisy kind has many small modes of its own
-        found, apart, null = density_modes(sample, share), np.nan, [np.nan]
+        (found, separate), apart, null = density_modes(sample, share), np.nan, [np.nan]
+        most = max(most, separate)
         caveats: list[str] = []
         reason, clear = continuum(found, sample)
         if not reason:
             small, number = _small(sample, rng), len(found.gates)
-            apart = silhouette(density_modes(small, share), small, number)
+            apart = silhouette(density_modes(small, share)[0], small, number)
             null = [
                 silhouette(mixture(other, share), other, number)
                 for other in surrogates(small, SURROGATES, seed)
@@ -187,8 +198,11 @@ def find(
     noise = recording.noise(rng) if recording else np.full(len(activity), np.nan)
     gate_of, misfit = _fitting(found, patterns, noise)
     gates = found.gates.astype(int)
-    if reason and _silence_is_unknown(activity, recording):
-        caveats = [ABOVE_ZERO]
+    if reason:
+        caveats = [ABOVE_ZERO] * _silence_is_unknown(activity, recording)
+        caveats += [CLOSE.format(most)] * (len(clear) < 2 <= most)
+    if recording is None and _is_centred(activity):
+        caveats = [*caveats, CENTRED]
     conditions = recording.conditions if recording else ()
     caveats += _never_recorded(sample, found.kind(sample), conditions or range(gates.shape[1]))
     caveats = [*_of_shape(*activity.shape), *caveats]
@@ -274,9 +288,22 @@ def _never_recorded(
 
 
 def _silence_is_unknown(activity: np.ndarray, recording: Recording | None) -> bool:
-    """Return whether neurons are hardly ever silent, or trials have no baseline or threshold."""
-    without_level = recording is not None and np.nanmin(recording.trials) >= 0
-    return bool(without_level or (activity > 0).mean() > HARDLY_SILENT)
+    """Return whether neurons are hardly ever silent, or the level of silence is in doubt.
+
+    That is so in trials without a baseline or threshold, and in means from which one was taken:
+    those of silent neurons are above zero as often as below.
+    """
+    if recording is None:
+        in_doubt = (activity < 0).any()
+    else:
+        in_doubt = np.nanmin(recording.trials) >= 0
+    return bool(in_doubt or (activity > 0).mean() > HARDLY_SILENT)
+
+
+def _is_centred(activity: np.ndarray) -> bool:
+    """Return whether each neuron that varies has the mean zero."""
+    deviation = activity.std(axis=1)
+    return bool(deviation.any() and (np.abs(activity.mean(axis=1)) <= CENTRE * deviation).all())
 
 
 def _of_shape(neurons: int, conditions: int) -> list[str]:

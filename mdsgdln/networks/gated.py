@@ -141,7 +141,7 @@ class GatedNetwork(Network, static=False):
         gates: Mapping[Node | Edge, Numbers] | None = None,
     ) -> dict[Node, Float[Array, "_ P"]]:
         """Return the activity h_v, {node: (neurons, P)}; arguments as in ``apply``."""
-        inputs = jnp.asarray(inputs)
+        inputs = checks.real_array("inputs", inputs, "(N_in, P)")
         self._check_inputs(inputs)
         checks.instance("weights", weights, Mapping)
         missing = [edge for edge in self.graph.edges if edge not in weights]

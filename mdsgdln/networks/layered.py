@@ -129,9 +129,10 @@ class Layered(Network):
         if gates is not None:
             checks.several("gates", gates, len(self.sizes) - 2)
         checks.several("weights", weights, len(self.shapes))
-        activity = [jnp.asarray(inputs)]
+        axes = f"({self.sizes[0]}, P)"
+        activity = [checks.real_array("inputs", inputs, axes)]
         fits = activity[0].ndim == 2 and len(activity[0]) == self.sizes[0]
-        checks.require(fits, "inputs", f"shape ({self.sizes[0]}, P)", activity[0].shape)
+        checks.require(fits, "inputs", f"shape {axes}", activity[0].shape)
         for index, layer in enumerate(weights[:-1]):
             arriving = self._arriving(index, layer, activity[-1])
             if gates is None:

@@ -289,6 +289,7 @@ CASES = [
     bad("networks.GatedNetwork", "b'", node_gates={"b": [[1.0], [1.0, 2.0]]}),
     bad("networks.GatedNetwork", "edges", edges=[(["a"], "b")]),
     bad("networks.pathways", input_masks=np.zeros((2, 3))),
+    bad("discovery.importance", r"incoming\[1\]", incoming=(np.eye(2), np.ones(3))),
     bad("networks.contextual_pathways", num_contexts=5),
     bad("networks.contextual_pathways", num_contexts=4),  # of three contexts and four items
     bad("networks.contextual_pathways", subset_size=4),
@@ -379,6 +380,8 @@ def test_bad_calls_are_named(call, changes, words):
         (RELU, [*LAYERS, LAYERS[1]], np.eye(3), "weights: expected a list of length 2"),
         (RELU, LAYERS, np.ones(3), r"inputs: expected shape \(3, P\)"),
         (RELU, LAYERS, np.ones((2, 3)), r"inputs: expected shape \(3, P\)"),
+        (RELU, LAYERS, TASK, r"inputs: expected numbers of shape \(3, P\)"),
+        (GATED, BY_EDGE, TASK, "inputs: expected numbers"),
         (GATED, BY_EDGE, np.ones((9, 3)), "inputs: expected 3 rows"),
         (GATED, BY_EDGE, 3.0, "inputs: expected 3 rows"),
         (GATED, {}, np.eye(3), "weights: expected matrices"),

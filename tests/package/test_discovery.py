@@ -145,6 +145,8 @@ def test_k_means_with_their_number_finds_planted_gates_and_merges_equal_ones():
 def test_importance_is_the_product_of_the_two_lengths():
     incoming, outgoing = [[3.0, 4.0], [0.0, 1.0]], [[5.0, 0.0], [12.0, -2.0]]
     close(discovery.importance(incoming, outgoing), [5 * 13, 1 * 2])
+    pairs = (incoming, [12.0, 0.0]), (outgoing, [1.0, 1.0])  # weights and biases
+    close(discovery.importance(*pairs), [13 * 13, 1 * 2])
 
 
 def layer(cue, seed=0):
@@ -176,6 +178,7 @@ EMPTY = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:find. A neuron counts", "ignore:find. [0-9]+ patterns")
 @pytest.mark.parametrize("name", EMPTY)
 def test_without_kinds_no_neuron_has_one_and_the_reason_is_said(name):
     found = discovery.find(EMPTY[name], resamples=4)
@@ -191,6 +194,33 @@ def test_a_continuum_of_few_distinct_conditions_is_warned_about():
         discovery.find(np.tile(ring(8, 0.5), 3), resamples=4)
     three = density.mixture(States.of(recorded(CONTEXTS[:3], 0.0)), 0.02)
     assert "3 kinds differ in 2 groups of conditions" in verdict(three, 0.0, 0.0)[1][0]
+
+
+@pytest.mark.parametrize("planted", [np.eye(3), np.eye(4), np.eye(12), CONTEXTS[:, ::8]])
+def test_kinds_that_differ_in_one_or_two_conditions_are_warned_about(planted):
+    counts, labels, before = single_trials(planted, neurons=30, trials=40)
+    recording = discovery.activity_by_condition(counts, labels, before)
+    with pytest.warns(UserWarning, match=f"{len(planted)} patterns .*common_patterns") as caught:
+        found = discovery.find(recording, resamples=1)
+    assert len(found.gates) == 0 and len(caught) == 1
+    if len(planted) < 12:  # in more there is more noise
+        assert as_set(discovery.common_patterns(recording).gates) == as_set(planted)
+
+
+def test_one_kind_alone_is_none():
+    own = np.random.default_rng(0).integers(0, 2, (75, 24))
+    found = discovery.find(np.vstack([np.repeat(CONTEXTS[1:2], 75, axis=0), own]), resamples=1)
+    assert len(found.gates) == 0 and "no two modes" in found.reason
+
+
+def test_means_without_their_baseline_or_in_units_of_their_deviation_are_warned_about():
+    counts, labels, before = single_trials(neurons=30)
+    means = np.stack([counts[:, labels == number].mean(axis=1) for number in range(24)], axis=1)
+    with pytest.warns(UserWarning, match="above zero by noise"):
+        assert discovery.find(means - before.mean(axis=1)[:, None], resamples=1).reason
+    means -= means.mean(axis=1, keepdims=True)
+    with pytest.warns(UserWarning, match="as of z-scores"):
+        discovery.find(means / means.std(axis=1, keepdims=True), resamples=1)
 
 
 def test_correlations_of_surrogates_are_those_of_the_gaussians():

@@ -51,7 +51,7 @@ def real_array(name: str, value: Any, axes: str) -> Array:
     if is_traced(value):  # or a list that holds traced numbers
         array = jnp.asarray(value)
         return array if jnp.issubdtype(array.dtype, np.floating) else array.astype(float)
-    if isinstance(value, Array) and value.dtype == jax.dtypes.canonicalize_dtype(float):
+    if isinstance(value, Array) and value.dtype == jnp.result_type(float) and not value.weak_type:
         return value  # as it is, and where it is
     if hasattr(value, "detach"):  # a PyTorch tensor, perhaps on a GPU or with a gradient
         value = value.detach().cpu()

@@ -68,8 +68,8 @@ def rounded(centroids: np.ndarray) -> Int[np.ndarray, "K P"]:
 def common_patterns(activity: Numbers | Recording, weights: Numbers | None = None) -> Patterns:
     """Return the patterns of on and off that have a twentieth of the weight each, or more.
 
-    They are in decreasing order of weight, whatever lies between them: where conditions are few,
-    noise has such patterns, too. Arguments and errors are those of ``k_means_gates``.
+    They are in decreasing order of weight. No gap between them is required, so that with few
+    conditions noise has such patterns, too. Arguments and errors are those of ``k_means_gates``.
     """
     gates, shares = _distinct(activity, weights)
     heaviest = np.argsort(-shares, kind="stable")
@@ -85,11 +85,7 @@ def importance(incoming: Any, outgoing: Any) -> Float[Array, " H"]:
             count as the weights of one more input.
         outgoing: weights of the next one, shape (N_out, H), or a pair of these and biases.
     """
-    biases = None
-    if isinstance(incoming, tuple) and len(incoming) == 2:
-        incoming, biases = incoming
-    if isinstance(outgoing, tuple) and len(outgoing) == 2:
-        outgoing = outgoing[0]
+    (incoming, biases), (outgoing, _) = _weights_and_biases(incoming), _weights_and_biases(outgoing)
     incoming = checks.finite_array("incoming", incoming, 2, "(H, N_in)")
     outgoing = checks.finite_array("outgoing", outgoing, 2, "(N_out, H)")
     checks.of_shape("outgoing", outgoing, (len(outgoing), len(incoming)))
@@ -98,6 +94,11 @@ def importance(incoming: Any, outgoing: Any) -> Float[Array, " H"]:
         checks.of_shape("incoming[1]", biases, incoming.shape[:1])
         incoming = jnp.column_stack([incoming, biases])
     return jnp.linalg.norm(incoming, axis=1) * jnp.linalg.norm(outgoing, axis=0)
+
+
+def _weights_and_biases(layer: Any) -> tuple[Any, Any]:
+    pair = isinstance(layer, tuple | list) and len(layer) == 2 and np.ndim(layer[0]) == 2
+    return tuple(layer) if pair else (layer, None)
 
 
 def checked_activity(activity: Numbers | Recording) -> Float[np.ndarray, "neurons P"]:

@@ -103,12 +103,12 @@ def mixture(patterns: States, share: float, least: int = SMALLEST) -> Mixture:
 def density_modes(patterns: States, share: float) -> tuple[Mixture, int]:
     """Return the modes of density: the mixture, in which kinds without a gap between are one.
 
-    With them comes how many there would be if kinds that differ in fewer than ``APART`` conditions
-    did not count as one: neurons of no kind cannot lie between these.
+    Kinds that differ in fewer than ``APART`` conditions are one, too, as these leave no room for a
+    gap. The number that is returned is that of parts which only this joins, or of more.
     """
     size, found = _smallest(patterns, share, SMALLEST), mixture(patterns, share)
     kind, number = found.kind(patterns), len(found.gates)
-    separate = number
+    separate = 0
     while number > 1:
         near = (found.gates[:, None] != found.gates[None]).sum(axis=2) < APART
         touch = np.zeros((number, number), bool)
@@ -117,7 +117,7 @@ def density_modes(patterns: States, share: float) -> tuple[Mixture, int]:
         for one, other in np.argwhere(np.triu(~near)):
             own = patterns.take((kind == one) | (kind == other))
             touch[one, other] = _touch(found.gates[one], found.gates[other], own, *others)
-        separate = min(separate, connected_components(touch, directed=False)[0])
+        separate = separate or connected_components(touch, directed=False)[0]
         parts, part = connected_components(touch | near, directed=False)
         if parts == number:
             break

@@ -33,7 +33,7 @@ def continuum(found: Mixture, patterns: States) -> tuple[str, Bool[np.ndarray, "
     pairs = zip(members, found.gates, strict=True)
     clear = np.array([_is_decided(*pair) for pair in pairs], bool)
     if len(members) < 2:
-        return "there are no two modes of density with an empty gap between them", clear
+        return "no two modes of density are left with an empty gap between them", clear
     undecided = sizes[~clear].sum() / sizes.sum()
     if undecided > UNDECIDED or clear.sum() < 2:
         return (

@@ -25,13 +25,14 @@ CENTRE = 1e-3  # of its deviation, within which a neuron's mean is zero
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
 ABOVE_ZERO = (
     "A neuron counts as on above zero. If neurons are never silent, or above zero by noise, "
-    "subtract a baseline, or a threshold such as each neuron's mean."
+    "subtract a baseline and its noise, as activity_by_condition does, or a threshold such as each "
+    "neuron's mean."
 )
 CLOSE = (
-    "{} patterns that many neurons share differ in one or two conditions, too few to be told from "
-    "noise or a continuum; discovery.common_patterns lists what is shared."
+    "Of {} patterns that many neurons share, some differ in one or two conditions only, as in "
+    "noise or a continuum: see discovery.common_patterns."
 )
-CENTRED = "Each neuron's mean is zero, as of z-scores: none counts as on in all conditions."
+CENTRED = "Each neuron's mean is zero, as with z-scores, so that none is on in all conditions."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,11 +161,15 @@ def find(
     weight = checked_weights(activity, weights)
     rng, patterns = np.random.default_rng(seed), States.of(activity)
     sample = patterns.take(_clustered(activity, weight, rng))
-    most = 0
+    reason, most = "", 0
     for share in SHARES:  # until there are kinds; a noisy kind has many small modes of its own
-        (found, separate), apart, null = density_modes(sample, share), np.nan, [np.nan]
-        most = max(most, separate)
+        modes, separate = density_modes(sample, share)
         caveats: list[str] = []
+        if len(modes.gates) < 2:
+            most = max(most, separate)
+            if reason:  # of more modes, which says more
+                continue
+        found, apart, null = modes, np.nan, [np.nan]
         reason, clear = continuum(found, sample)
         if not reason:
             small, number = _small(sample, rng), len(found.gates)
@@ -198,11 +203,11 @@ def find(
     noise = recording.noise(rng) if recording else np.full(len(activity), np.nan)
     gate_of, misfit = _fitting(found, patterns, noise)
     gates = found.gates.astype(int)
+    centred = recording is None and _is_centred(activity)
     if reason:
-        caveats = [ABOVE_ZERO] * _silence_is_unknown(activity, recording)
+        caveats = [ABOVE_ZERO] * (not centred and _silence_is_unknown(activity, recording))
         caveats += [CLOSE.format(most)] * (len(clear) < 2 <= most)
-    if recording is None and _is_centred(activity):
-        caveats = [*caveats, CENTRED]
+    caveats = [*caveats, *[CENTRED] * centred]
     conditions = recording.conditions if recording else ()
     caveats += _never_recorded(sample, found.kind(sample), conditions or range(gates.shape[1]))
     caveats = [*_of_shape(*activity.shape), *caveats]
@@ -294,16 +299,18 @@ def _silence_is_unknown(activity: np.ndarray, recording: Recording | None) -> bo
     those of silent neurons are above zero as often as below.
     """
     if recording is None:
-        in_doubt = (activity < 0).any()
+        in_doubt = (activity < 0).mean() > 1 - HARDLY_SILENT
     else:
         in_doubt = np.nanmin(recording.trials) >= 0
     return bool(in_doubt or (activity > 0).mean() > HARDLY_SILENT)
 
 
 def _is_centred(activity: np.ndarray) -> bool:
-    """Return whether each neuron that varies has the mean zero."""
+    """Return whether each neuron that varies has the mean zero, and more values than two."""
     deviation = activity.std(axis=1)
-    return bool(deviation.any() and (np.abs(activity.mean(axis=1)) <= CENTRE * deviation).all())
+    varies = deviation > CENTRE * deviation.max()
+    zero = np.abs(activity.mean(axis=1)) <= CENTRE * deviation
+    return bool(zero[varies].all() and len(np.unique(activity)) > 2)
 
 
 def _of_shape(neurons: int, conditions: int) -> list[str]:

@@ -155,7 +155,8 @@ class Layered(Network):
             gates: one array (P,) or (neurons, P) per hidden layer, used in place of the activation.
         """
         hidden = self.activations(weights, inputs, gates)
-        return self._arriving(-1, weights[-1], hidden[-1] if hidden else jnp.asarray(inputs))
+        last = hidden[-1] if hidden else checks.real_array("inputs", inputs, "(N_in, P)")
+        return self._arriving(-1, weights[-1], last)
 
     def _arriving(self, index: int, layer: Any, activity: Array) -> Array:
         if not self.biases[index]:

@@ -53,8 +53,8 @@ def predict(
     of their mean. ``error`` is Δ, the deviation between the two curves; of a gated or linear
     network at least the error that one draw in twenty exceeds (``scatter``). Curves of N random
     neurons scatter as N^{-1/2}: from this and Δ follows ``seed_difference``. What the choice of
-    batches adds to Δ is taken to be the mean difference of successive losses. As Δ is of one pair,
-    another key may give several times as much, or as little.
+    batches adds to Δ is taken to be the mean difference of successive losses. Δ compares one pair,
+    so that another key may give several times more or less.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.

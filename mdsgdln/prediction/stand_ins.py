@@ -136,7 +136,7 @@ def choose_stand_in(
         checks.concrete(name, value)
     if len(widths) > 1:
         possible = rotating and is_homogeneous(network.activation)
-        expected = "one hidden layer, or ReLU or leaky ReLU and a rule without Adam's division"
+        expected = "one hidden layer, or ReLU or leaky ReLU and a rule that commutes with rotations"
         checks.require(possible, "network", expected, network)
         return several_layers(network, scales, task, num_neurons, key)
     possible = rotating or keeps_copies(optimiser, network.biases, num_steps)

@@ -21,7 +21,6 @@ mpl.use("Agg")
 
 FIELDS = np.random.default_rng(3).uniform(-0.5, 5.5, (2, 400, 1))  # centres of places
 CONTEXTS = gates.context_gates(3, 8, [(0, 1, 2), (0, 1), (0, 2), (1, 2)])
-PAIRS = np.array([[1, 1, 0, 0], [0, 0, 1, 1]])
 
 
 def as_set(found):
@@ -178,7 +177,9 @@ EMPTY = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:find. A neuron counts", "ignore:find. [0-9]+ patterns")
+@pytest.mark.filterwarnings(
+    *(f"ignore:find. {words}" for words in ("A neuron counts", "Each neuron", "Of [0-9]+ patterns"))
+)
 @pytest.mark.parametrize("name", EMPTY)
 def test_without_kinds_no_neuron_has_one_and_the_reason_is_said(name):
     found = discovery.find(EMPTY[name], resamples=4)
@@ -200,11 +201,21 @@ def test_a_continuum_of_few_distinct_conditions_is_warned_about():
 def test_kinds_that_differ_in_one_or_two_conditions_are_warned_about(planted):
     counts, labels, before = single_trials(planted, neurons=30, trials=40)
     recording = discovery.activity_by_condition(counts, labels, before)
-    with pytest.warns(UserWarning, match=f"{len(planted)} patterns .*common_patterns") as caught:
+    with pytest.warns(UserWarning, match=f"Of {len(planted)} patterns .*common_patterns") as caught:
         found = discovery.find(recording, resamples=1)
     assert len(found.gates) == 0 and len(caught) == 1
     if len(planted) < 12:  # in more there is more noise
         assert as_set(discovery.common_patterns(recording).gates) == as_set(planted)
+
+
+def test_what_is_said_of_far_patterns_is_not_that_they_are_close():
+    """Twelve kinds, far apart, of 8 % each, with one condition each that is not decided."""
+    rng = np.random.default_rng(0)
+    activity = np.repeat((rng.random((12, 24)) < 0.5).astype(int), 20, axis=0)
+    undecided = np.repeat(rng.integers(0, 24, 12), 20)
+    activity[np.arange(240), undecided] = np.arange(240) % 2
+    found = discovery.find(activity, resamples=1)
+    assert "not decided" in found.reason and not found.caveats
 
 
 def test_one_kind_alone_is_none():
@@ -219,8 +230,12 @@ def test_means_without_their_baseline_or_in_units_of_their_deviation_are_warned_
     with pytest.warns(UserWarning, match="above zero by noise"):
         assert discovery.find(means - before.mean(axis=1)[:, None], resamples=1).reason
     means -= means.mean(axis=1, keepdims=True)
-    with pytest.warns(UserWarning, match="as of z-scores"):
+    with pytest.warns(UserWarning, match="as with z-scores"):
         discovery.find(means / means.std(axis=1, keepdims=True), resamples=1)
+    signs = 2 * np.repeat(np.kron([[1, 1, 0, 0], [1, 0, 1, 0]], np.ones(6)), 40, axis=0) - 1
+    with pytest.warns(UserWarning, match="2 kinds") as caught:  # on as often as off, exactly
+        discovery.find(signs, resamples=1)
+    assert len(caught) == 1 and "z-scores" not in str(caught[0].message)
 
 
 def test_correlations_of_surrogates_are_those_of_the_gaussians():

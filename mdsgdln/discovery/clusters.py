@@ -97,13 +97,13 @@ def importance(incoming: Any, outgoing: Any) -> Float[Array, " H"]:
 
 
 def _weights_and_biases(layer: Any) -> tuple[Any, Any]:
+    """Return the weights of a layer and its biases, or None."""
     pair = isinstance(layer, tuple | list) and len(layer) == 2 and np.ndim(layer[0]) == 2
     return tuple(layer) if pair else (layer, None)
 
 
-def checked_activity(activity: Numbers | Recording) -> Float[np.ndarray, "neurons P"]:
+def checked_activity(activity: Numbers) -> Float[np.ndarray, "neurons P"]:
     """Return activity as an array, or raise ``ValueError``."""
-    activity = activity.activity if isinstance(activity, Recording) else activity
     return checks.concrete_array("activity", activity, 2, "(neurons, P)")
 
 
@@ -122,7 +122,7 @@ def _distinct(
     activity: Numbers | Recording, weights: Numbers | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct patterns of neurons with weight, in a fixed order, and their shares."""
-    activity = checked_activity(activity)
+    activity = checked_activity(activity.activity if isinstance(activity, Recording) else activity)
     weights = checked_weights(activity, weights)
     on = (activity > 0)[weights > 0]
     packed = np.packbits(on, axis=1)  # sorted much faster

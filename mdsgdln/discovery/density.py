@@ -104,7 +104,7 @@ def density_modes(patterns: States, share: float) -> tuple[Mixture, int]:
     """Return the modes of density: the mixture, in which kinds without a gap between are one.
 
     Kinds that differ in fewer than ``APART`` conditions are one, too, as these leave no room for a
-    gap. The number that is returned is that of parts which only this joins, or of more.
+    gap. With the modes comes the number of parts of the mixture if such kinds were not joined.
     """
     size, found = _smallest(patterns, share, SMALLEST), mixture(patterns, share)
     kind, number = found.kind(patterns), len(found.gates)

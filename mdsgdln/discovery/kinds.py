@@ -10,6 +10,15 @@ from scipy.stats import binom
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
+from mdsgdln.discovery.caveats import (
+    ABOVE_ZERO,
+    CENTRED,
+    CLOSE,
+    is_centred,
+    never_recorded,
+    of_shape,
+    silence_is_unknown,
+)
 from mdsgdln.discovery.clusters import checked_activity, checked_weights
 from mdsgdln.discovery.density import SMALLEST, Mixture, States, density_modes, mixture
 from mdsgdln.discovery.evidence import continuum, silhouette, surrogates, verdict
@@ -21,18 +30,6 @@ MOST_NEURONS = 1000  # that are clustered
 FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
 DISSOLVED = 0.5  # stability of what is no kind
 FITS = 0.99  # of a neuron's members whose misfit trial noise explains
-CENTRE = 1e-3  # of its deviation, within which a neuron's mean is zero
-HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
-ABOVE_ZERO = (
-    "A neuron counts as on above zero. If neurons are never silent, or above zero by noise, "
-    "subtract a baseline and its noise, as activity_by_condition does, or a threshold such as each "
-    "neuron's mean."
-)
-CLOSE = (
-    "Of {} patterns that many neurons share, some differ in one or two conditions only, as in "
-    "noise or a continuum: see discovery.common_patterns."
-)
-CENTRED = "Each neuron's mean is zero, as with z-scores, so that none is on in all conditions."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,14 +200,14 @@ def find(
     noise = recording.noise(rng) if recording else np.full(len(activity), np.nan)
     gate_of, misfit = _fitting(found, patterns, noise)
     gates = found.gates.astype(int)
-    centred = recording is None and _is_centred(activity)
+    centred = recording is None and is_centred(activity)
     if reason:
-        caveats = [ABOVE_ZERO] * (not centred and _silence_is_unknown(activity, recording))
+        caveats = [ABOVE_ZERO] * (not centred and silence_is_unknown(activity, recording))
         caveats += [CLOSE.format(most)] * (len(clear) < 2 <= most)
     caveats = [*caveats, *[CENTRED] * centred]
     conditions = recording.conditions if recording else ()
-    caveats += _never_recorded(sample, found.kind(sample), conditions or range(gates.shape[1]))
-    caveats = [*_of_shape(*activity.shape), *caveats]
+    caveats += never_recorded(sample, found.kind(sample), conditions or range(gates.shape[1]))
+    caveats = [*of_shape(*activity.shape), *caveats]
     if caveats:
         warnings.warn(f"find: {' '.join(caveats)}", stacklevel=2)
     held = np.bincount(gate_of[gate_of >= 0], weight[gate_of >= 0], minlength=len(gates))
@@ -275,46 +272,3 @@ def _fitting(found: Mixture, patterns: States, noise: np.ndarray):
     explained = binom.ppf(FITS, known, rate)
     explains = np.isnan(noise) | (misfit * known <= explained + 1e-6)
     return np.where(active & explains, kind, -1), misfit
-
-
-def _never_recorded(
-    patterns: States, kind: np.ndarray, conditions: Sequence[Hashable]
-) -> list[str]:
-    """Return in which conditions no neuron of a kind was recorded, so that its gate is off."""
-    caveats = []
-    for number in range(kind.max(initial=-1) + 1):
-        known = patterns.take(kind == number).known.sum(axis=0)
-        unknown = np.flatnonzero(known == 0).tolist()
-        names = [conditions[index] for index in unknown]
-        if names:
-            off = f"Gate {number + 1} is off in {listed(names)}"
-            caveats.append(f"{off} for want of a recording of its neurons.")
-    return caveats
-
-
-def _silence_is_unknown(activity: np.ndarray, recording: Recording | None) -> bool:
-    """Return whether neurons are hardly ever silent, or the level of silence is in doubt.
-
-    That is so in trials without a baseline or threshold, and in means from which one was taken:
-    those of silent neurons are above zero as often as below.
-    """
-    if recording is None:
-        in_doubt = (activity < 0).mean() > 1 - HARDLY_SILENT
-    else:
-        in_doubt = np.nanmin(recording.trials) >= 0
-    return bool(in_doubt or (activity > 0).mean() > HARDLY_SILENT)
-
-
-def _is_centred(activity: np.ndarray) -> bool:
-    """Return whether each neuron that varies has the mean zero, and more values than two."""
-    deviation = activity.std(axis=1)
-    varies = deviation > CENTRE * deviation.max()
-    zero = np.abs(activity.mean(axis=1)) <= CENTRE * deviation
-    return bool(zero[varies].all() and len(np.unique(activity)) > 2)
-
-
-def _of_shape(neurons: int, conditions: int) -> list[str]:
-    return [
-        f"More conditions ({conditions}) than neurons ({neurons}): neurons are rows and "
-        "conditions are columns; if yours are the other way round, transpose the activity."
-    ] * (conditions > neurons)

@@ -147,11 +147,14 @@ def figure_4():
 
 
 def _representations(left, right, relu, gated):
-    """Draw the samples' paths through training, each network in its own rotated plane."""
-    first, second = (classical_scaling(np.concatenate(seen, axis=1)) for seen in (relu, gated))
+    """Draw the samples' paths through training, turned in space to fit, and seen from one side.
+
+    A plane would not do: the ReLU network's second and third direction are almost equally long.
+    """
+    first, second = (classical_scaling(np.concatenate(seen, axis=1), 3) for seen in (relu, gated))
     one, _, other = np.linalg.svd(second.T @ first)
     for ax, places, title in ((left, first, "ReLU"), (right, second @ one @ other, "gated")):
-        ways = places.reshape(-1, 24, 2)
+        ways = places.reshape(-1, 24, 3)[:, :, :2]
         for sample in range(24):
             kind = sample // 8
             label = ["tree", "ring", "cross-cutting"][kind] if sample % 8 == 0 else f"_{sample}"

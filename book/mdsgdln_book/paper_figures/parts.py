@@ -56,11 +56,11 @@ def bars(axes: Axes, places, values, colour: str, label: str, marker: str = "o")
     axes.errorbar(places, mean, reach, fmt=f"{marker}-", **style)
 
 
-def classical_scaling(points) -> np.ndarray:
-    """Return columns in the plane that keeps their distances best, (columns, 2)."""
+def classical_scaling(points, dimensions: int = 2) -> np.ndarray:
+    """Return columns in the plane, or space, that keeps their distances best, (columns, 2 or 3)."""
     points = np.asarray(points) - np.mean(points, axis=1, keepdims=True)
     _, lengths, places = np.linalg.svd(points, full_matrices=False)
-    return (lengths[:2, None] * places[:2]).T
+    return (lengths[:dimensions, None] * places[:dimensions]).T
 
 
 def write_numbers(axes: Axes, matrix) -> None:

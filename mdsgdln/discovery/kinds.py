@@ -133,8 +133,9 @@ def find(
 
     A continuum with few distinct conditions cannot be told from kinds: if there are no more kinds
     than groups of conditions and one, only a caveat says that 2 is missed, and with fewer than six
-    groups none says that neighbours differ in one or two of them. A neuron whose misfit is larger
-    than the noise of its trials explains has no kind.
+    groups none says that neighbours differ in one or two of them. More kinds than that, as five in
+    three contexts, are not reported: independent responses would give as many patterns. A
+    neuron whose misfit is larger than the noise of its trials explains has no kind.
 
     For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
     weights, the ``importance`` of its neurons: as many as these are worth, (Σw)² / Σw², are drawn.

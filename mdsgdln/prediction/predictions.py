@@ -54,7 +54,8 @@ def predict(
     network at least the error that one draw in twenty exceeds (``scatter``). Curves of N random
     neurons scatter as N^{-1/2}: from this and Δ follows ``seed_difference``. What the choice of
     batches adds to Δ is taken to be the mean difference of successive losses. Δ compares one pair,
-    so that another key may give several times more or less.
+    so that another key may give several times more or less; what only rare neurons of a wide
+    network learn, as on a curve of one input, both of the pair may miss.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.

@@ -17,6 +17,7 @@ def pathways(
     gates: Numbers,
     num_hidden: int | Sequence[int],
     input_masks: Numbers | None = None,
+    output_bias: bool = False,
 ) -> GatedNetwork:
     """Return the two-layer gated network with a hidden node per row of ``gates`` (MHS Figs. 2, 3).
 
@@ -24,13 +25,22 @@ def pathways(
     input ``"input"``. With masks there is an input node for each distinct mask (``"input 0"``, …),
     which reads the visible rows only.
 
+    To compare gates with a network that has biases, give pathways both: ``tasks.with_ones(task)``
+    is the bias of hidden neurons, and ``output_bias`` that of the outputs, which no gate closes.
+
     Args:
         task: gives the numbers of inputs, outputs and samples.
         gates: shape (K, P), one row per pathway.
         num_hidden: neurons of a pathway, or one number per pathway.
         input_masks: shape (K, N_in), non-zero where the pathway sees the input.
+        output_bias: whether an input node ``"one"``, which reads the last row of the inputs, a row
+            of ones, leads to the output.
     """
     checks.instance("task", task, Task)
+    checks.instance("output_bias", output_bias, bool)
+    if output_bias and not checks.is_traced(task):
+        ones = bool(np.all(np.asarray(task.inputs)[-1] == 1))
+        checks.require(ones, "task", "a last row of ones, as of tasks.with_ones", task.inputs[-1])
     gates = checks.finite_array("gates", gates, 2, "(K, P)")
     num_pathways, num_inputs = len(gates), len(task.inputs)
     checks.of_shape("gates", gates, (num_pathways, task.num_samples))
@@ -49,16 +59,18 @@ def pathways(
         inputs.setdefault(seen, f"input {len(inputs)}")
     if len(inputs) == 1:
         inputs = {visible[0]: "input"}
+    one = {"one": 1} if output_bias else {}
     # By NumPy gates stay known inside a compiled function.
     rows_of_gates = gates if checks.is_traced(gates) else np.asarray(gates)
     return GatedNetwork(
         {node: len(seen) for seen, node in inputs.items()}
         | dict(zip(nodes, hidden, strict=True))
+        | one
         | {"output": len(task.targets)},
         [(inputs[seen], node) for seen, node in zip(visible, nodes, strict=True)]
-        + [(node, "output") for node in nodes],
+        + [(node, "output") for node in [*nodes, *one]],
         node_gates=dict(zip(nodes, rows_of_gates, strict=True)),
-        rows={node: seen for seen, node in inputs.items()},
+        rows={node: seen for seen, node in inputs.items()} | dict.fromkeys(one, (num_inputs - 1,)),
     )
 
 

@@ -104,7 +104,7 @@ OWN = {  # of those that take others
     "tasks.trained_routes": {"num_domains": 3, "num_trained": 2},
     **{f"networks.{kind}{method}": LAYERED for kind in KINDS for method in METHODS},
     "networks.pathways": {"gates": np.ones((2, 3)), "num_hidden": [2, 3]}
-    | {"input_masks": np.ones((2, 3))},
+    | {"input_masks": np.ones((2, 3)), "output_bias": False},
     "networks.contextual_pathways": {"task": CONTEXTS, "num_hidden": [5, 5, 5, 5]},
     "networks.routing_network": {"task": ROUTING, "num_domains": 2, "num_trained": 2}
     | {"num_hidden": 8},
@@ -289,6 +289,7 @@ CASES = [
     bad("networks.GatedNetwork", "b'", node_gates={"b": [[1.0], [1.0, 2.0]]}),
     bad("networks.GatedNetwork", "edges", edges=[(["a"], "b")]),
     bad("networks.pathways", input_masks=np.zeros((2, 3))),
+    bad("networks.pathways", "row of ones, as of tasks.with_ones", output_bias=True),
     bad("discovery.importance", r"incoming\[1\]", incoming=(np.eye(2), np.ones(3))),
     bad("networks.contextual_pathways", num_contexts=5),
     bad("networks.contextual_pathways", num_contexts=4),  # of three contexts and four items

@@ -144,6 +144,18 @@ def test_masked_pathways_see_only_their_inputs():
     close(alike.apply(weights, changed), alike.apply(weights, TASK.inputs))
 
 
+def test_output_bias_is_added_to_pathways_on_every_sample():
+    task, gates = tasks.with_ones(TASK), np.eye(7)[:2]
+    network = pathways(task, gates, 3, output_bias=True)
+    weights = network.init(KEY, 1.0)
+    bias = weights.pop(("one", "output"))
+    plain = pathways(task, gates, 3)
+    close(
+        network.apply({**weights, ("one", "output"): bias}, task.inputs),
+        plain.apply(weights, task.inputs) + bias,
+    )
+
+
 def test_rows_place_inputs_and_outputs():
     rng = np.random.default_rng(1)
     edges = [("a", "h"), ("b", "h"), ("h", "y"), ("h", "z")]

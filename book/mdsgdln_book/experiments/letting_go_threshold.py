@@ -5,7 +5,7 @@ import numpy as np
 from mdsgdln import squared_error, training
 from mdsgdln_book import linear_maps, sweeps
 from mdsgdln_book.experiments import letting_go
-from mdsgdln_book.experiments.letting_go import SUM_STEP, inactive_contexts
+from mdsgdln_book.experiments.letting_go import SUM_STEP
 from mdsgdln_book.experiments.letting_go_tasks import contextual_setting, structure_blocks
 from mdsgdln_book.experiments.published import NUM_ITEMS
 from mdsgdln_book.tables import Table
@@ -53,7 +53,8 @@ def forecast_from_clipping(contexts: int, seed: int) -> dict:
     """Train on trees; return how well clipped fractions forecast the inactive contexts.
 
     Part f_c = −(F̃z_c)ᵀF̃z_c⁻/‖F̃z_c‖², when the loss is what the best linear map leaves. ``mean``:
-    off where f_c exceeds its mean over contexts; ``fixed``: where it exceeds each of CUTS.
+    off where f_c exceeds its mean over contexts; ``fixed``: where it exceeds each of CUTS; both by
+    each of the rules of ``letting_go`` for what is off in the end.
     """
     network, start, task, _ = contextual_setting("tree", contexts, "published", seed)
     block = structure_blocks("tree", contexts, seed, NUM_ITEMS)[0]
@@ -67,16 +68,17 @@ def forecast_from_clipping(contexts: int, seed: int) -> dict:
     seen, clipped = z[:, :1] @ deviation.T, np.maximum(-z, 0) @ deviation.T
     parts = -(seen * clipped).sum(axis=2) / (seen**2).sum(axis=2)
     end = next(letting_go.train_to_levels(network, start, task))
-    off, mass = inactive_contexts(end, task, contexts)
-    contextual = mass * letting_go.is_contextual(off)
-
-    def named(left):
-        return letting_go.weighted_mean(contextual, (left == off).all(axis=1))
-
-    return {
-        "mean": named(parts > parts.mean(axis=1, keepdims=True)),
-        "fixed": [named(parts > cut) for cut in CUTS],
-    }
+    lost, mass = letting_go.lost_contexts(end, task, contexts)
+    named = []
+    for off in lost:
+        contextual = mass * letting_go.is_contextual(off)
+        named.append(
+            [
+                letting_go.weighted_mean(contextual, (left == off).all(axis=1))
+                for left in (parts > parts.mean(axis=1, keepdims=True), *(parts > c for c in CUTS))
+            ]
+        )
+    return {"mean": np.array(named)[:, 0], "fixed": np.array(named)[:, 1:]}
 
 
 TABLES = {

@@ -107,8 +107,9 @@ def shares(
     """Train, and return the share of what units contribute by the number of contexts they serve.
 
     ``shares`` in 0, 1, …, C contexts, by each of RULES: a unit is silent in a context if no item
-    (fewer than half) gives 1 % of its largest response, or if its mean response there is at most
-    half of that in its best context (it answers "mainly" elsewhere). ``given``, by given gates.
+    (fewer than half) gives 1 % of its largest input, or if its mean response there is at most half
+    of that in its best context (it answers "mainly" elsewhere). ``given``, by given gates. Inputs
+    are roots of responses: these are of degree p in them, of gated units of degree 2.
     """
     hidden = 210 if kind.startswith("given") else 200  # a multiple of the seven sets of contexts
     network, weights, task = setting(
@@ -118,7 +119,9 @@ def shares(
     end = train_until_learned(network, weights, task, optimiser)
     weight = contribution(network, end, task)
     response = np.abs(np.asarray(network.hidden(end, task.inputs)))
-    on = (response > 0.01 * response.max(axis=1, keepdims=True)).reshape(len(weight), contexts, -1)
+    degree = power if kind == "power" else 2.0 if kind.endswith(("ReGLU", "bilinear")) else 1.0
+    least = 0.01**degree * response.max(axis=1, keepdims=True)
+    on = (response > least).reshape(len(weight), contexts, -1)
     mean = response.reshape(on.shape).mean(axis=2)
     served = {
         "no item": on.any(axis=2),

@@ -25,6 +25,7 @@ from mdsgdln.tasks import Task
 StandIn: TypeAlias = tuple[Network, PyTree, Task]
 SMALL = 0.01  # mean square of initial outputs over that of targets, which leaves the loss as it is
 NEGLIGIBLE = 1e-3  # the same, of outputs that a stand-in does without
+FEW, MOST = 3, 4096  # dimensions of inputs and bias; neurons that are trained for comparison
 QUANTILES = norm.ppf((np.arange(64) + 0.5) / 64)  # of what arrives at neurons
 LAST = 2**32 - 1  # folded into a key; of batches, number e is that of epoch e
 
@@ -94,24 +95,30 @@ def one_layer(
     rotates: bool,
     reduce_outputs: bool,
 ) -> Choice:
-    """Return a few designed neurons, and half as many: random ones, or pairs if it keeps copies."""
+    """Return a few designed neurons, and half as many: random ones, or pairs if it keeps copies.
+
+    In few dimensions, as on a curve of one input or between two moons, the loss may rest where few
+    neurons would leave: the one of a thousand that is nearest to some direction decides. There the
+    second stand-in is a draw of the network at its full width, which is cheap to train.
+    """
     width = network.sizes[1]
     least = len(SIGNS)
     name, value = ("network", width) if width < least else ("num_neurons", num_neurons)
     number = min(num_neurons, width) // least * least
     checks.require(number, name, f"at least {least} neurons", value)
-    numbers = number, number // 2
+    whole = span(task.inputs).shape[1] + network.biases[0] <= FEW
+    numbers = number, min(width, MOST) // 2 * 2 if whole else number // 2
     outside = of_biases = False
     with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
         if rotates and reduce_outputs:
             outside, of_biases = _outputs_outside(network, scales, task)
         reduced = shrink_task(task, reduce_outputs and not of_biases) if rotates else task
-        whole = reduced  # with the outputs that the first stand-in lacks
+        complete = reduced  # with the outputs that the first stand-in lacks
         if outside:
-            whole = Task.from_samples(reduced.inputs.T, np.asarray(task.targets, float).T)
+            complete = Task.from_samples(reduced.inputs.T, np.asarray(task.targets, float).T)
 
     def make(second: bool) -> StandIn:
-        data = whole if second else reduced
+        data = complete if second else reduced
         with jax.ensure_compile_time_eval():
             represent = partial(
                 represent_layer,
@@ -120,7 +127,7 @@ def one_layer(
                 data,
                 numbers[int(second)],
                 _keys(key)[int(second)],
-                designed=not (rotates and second),
+                designed=not (second and (rotates or whole)),
                 rotates=rotates,
             )
             small, weights = represent()

@@ -49,13 +49,14 @@ def predict(
     of ``train``.
 
     The error is estimated from a second stand-in, with another key and other batches: half as many
-    random neurons in place of N, or one draw of the weights of a gated or linear network in place
+    random neurons in place of N, as many as the network has (up to 4096) where inputs and bias
+    span at most three dimensions, or one draw of the weights of a gated or linear network in place
     of their mean. ``error`` is Δ, the deviation between the two curves; of a gated or linear
     network at least the error that one draw in twenty exceeds (``scatter``). Curves of N random
     neurons scatter as N^{-1/2}: from this and Δ follows ``seed_difference``. What the choice of
     batches adds to Δ is taken to be the mean difference of successive losses. Δ compares one pair,
-    so that another key may give several times more or less; what only rare neurons of a wide
-    network learn, as on a curve of one input, both of the pair may miss.
+    so that another key may give several times more or less. With one or two inputs, where rare
+    neurons of a wide network may decide, more ``num_neurons`` help.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.

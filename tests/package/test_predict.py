@@ -182,6 +182,24 @@ def test_the_stated_error_covers_the_error(activation, width, scale, optimiser):
     assert predicted.weights is None and predicted.state is None
 
 
+@pytest.mark.parametrize(
+    ("optimiser", "sigma", "steps"),
+    [(optax.sgd(0.033, momentum=0.9), 0.01, 3000), (optax.adam(2e-3), 1e-3, 1000)],
+    ids=["momentum", "Adam"],
+)
+def test_rare_neurons_on_a_curve_of_one_input_count(optimiser, sigma, steps):
+    """A quarter of the neurons stays longer on a plateau, which a few of a thousand leave."""
+    x = np.linspace(-2, 2, 20)[:, None]
+    task = tasks.with_ones(md.Task.from_samples(x, np.sin(3 * x)))
+    network = networks.ReLUNetwork((2, 1000, 1))
+    run = md.train(network, network.init(KEY, sigma), task, None, steps, optimiser=optimiser)
+    with pytest.warns(UserWarning, match="may be"):
+        predicted = md.predict(network, sigma, task, None, steps, optimiser=optimiser, key=KEY)
+    distance = md.deviation(predicted.losses, run.losses, None)
+    assert distance > 0.2
+    assert distance / 2 < predicted.error < 2 * distance
+
+
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.filterwarnings("ignore:predict. the curve may be")
 def test_initial_outputs_where_no_target_is_count(bias):

@@ -336,16 +336,21 @@ def test_neurons_of_several_kinds_in_a_layer_have_no_stand_in():
 @pytest.mark.parametrize(
     ("sizes", "optimiser", "expected"),
     [
-        ((3, 400, 1), None, (2 / 400 * 50) ** 0.5),
-        ((3, 400, 1), optax.adam(0.01), (2 / 400 / (1 / 100 + 1 / 50)) ** 0.5),
+        ((6, 400, 21), None, (2 / 400 * 50) ** 0.5),
+        ((6, 400, 21), optax.adam(0.01), (2 / 400 / (1 / 100 + 1 / 50)) ** 0.5),
+        ((3, 400, 1), None, 2**0.5),
+        ((3, 400, 1), optax.adam(0.01), (2 / 400 / (1 / 100 + 1 / 400)) ** 0.5),
         ((3, 400, 600, 1), None, (2 / 400 / (1 / 100 + 1 / 50)) ** 0.5),
     ],
 )
 def test_two_seeds_differ_by_what_the_numbers_of_random_neurons_tell(sizes, optimiser, expected):
-    """With one hidden layer and a rule that commutes with rotations the second alone is random."""
+    """With one hidden layer and a rule that commutes with rotations the second alone is random.
+
+    It is as wide as the network where there are three inputs or fewer.
+    """
     how = {"optimiser": optimiser, "loss": md.squared_error, "num_steps": 9}
-    network, task = networks.ReLUNetwork(sizes), tasks.xor(1.0)
-    choice = choose_stand_in(network, 0.02, task, num_neurons=100, key=KEY, **how)
+    task = tasks.xor(1.0) if sizes[0] == 3 else tasks.contextual(2, 4)
+    choice = choose_stand_in(networks.ReLUNetwork(sizes), 0.02, task, 100, key=KEY, **how)
     assert choice.seeds == pytest.approx(expected)
 
 

@@ -138,7 +138,7 @@ def figure_9():
         some = rows[rows["case"] == case]
         errors = pd.DataFrame(some["plain_output"].tolist()).to_numpy().T
         bars(ax, range(2, 13), errors, BLUE, "Algorithm 1")
-        ax.plot(some["pathways"].mean(), some["output"].mean(), "k*", ms=11, label="by repetition")
+        ax.plot(some["pathways"].mean(), some["output"].mean(), "k*", ms=11, label="by density")
         ax.axvline(4, color="#808080", linestyle=":", linewidth=1)
         ax.set(title=title, xlabel="clusters", ylim=(0, None), xticks=range(2, 13, 2))
     axes[0].set_ylabel("mean squared error of outputs")

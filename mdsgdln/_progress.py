@@ -9,12 +9,18 @@ from tqdm import tqdm
 DELAY = 3  # seconds before a bar appears that nobody asked for
 
 
+class _Bar(tqdm):
+    """A bar without tqdm's thread, which waits for ever if Ctrl-C leaves the lock of bars taken."""
+
+    monitor_interval = 0
+
+
 def watched(looks: Iterable[Any], num_steps: int, shown: bool | None) -> Generator[Any, None, None]:
     """Yield each look at a run, whose bar is shown, or if None in a terminal or a notebook."""
     if not (is_watched() if shown is None else shown):
         yield from looks
         return
-    with tqdm(total=num_steps, unit="step", delay=DELAY if shown is None else 0) as bar:
+    with _Bar(total=num_steps, unit="step", delay=DELAY if shown is None else 0) as bar:
         for look in looks:
             yield look
             bar.update(int(look.step) - bar.n)

@@ -338,6 +338,8 @@ assert 0 < done == len(run.losses) == len(run.observed)
 run = md.train(network, run.weights, task, 1e-3, 10, state=run.state, **options)
 whole = md.train(network, weights, task, 1e-3, done + 10, **options)
 assert (run.losses == whole.losses[-10:]).all()
+import threading
+assert threading.active_count() == 1  # as that of tqdm would wait for a lock that Ctrl-C left taken
 """
 
 

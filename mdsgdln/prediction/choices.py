@@ -106,8 +106,6 @@ def one_layer(
     name, value = ("network", width) if width < least else ("num_neurons", num_neurons)
     number = min(num_neurons, width) // least * least
     checks.require(number, name, f"at least {least} neurons", value)
-    whole = span(task.inputs).shape[1] + network.biases[0] <= FEW
-    numbers = number, min(width, MOST) // 2 * 2 if whole else number // 2
     outside = of_biases = False
     with jax.ensure_compile_time_eval():  # within jit and vmap over other arguments, too
         if rotates and reduce_outputs:
@@ -116,6 +114,9 @@ def one_layer(
         complete = reduced  # with the outputs that the first stand-in lacks
         if outside:
             complete = Task.from_samples(reduced.inputs.T, np.asarray(task.targets, float).T)
+    dimensions = len(reduced.inputs) if rotates else span(task.inputs).shape[1]
+    whole = dimensions + network.biases[0] <= FEW
+    numbers = number, min(width, MOST) // 2 * 2 if whole else number // 2
 
     def make(second: bool) -> StandIn:
         data = complete if second else reduced

@@ -139,7 +139,7 @@ OWN = {  # of those that take others
     "plots.kinds": {"found": discovery.find(ALIKE, resamples=1)},
     "gates.is_realisable": {"pattern": np.ones((3, 2))},
     "gates.are_realisable": {"gates": np.ones((2, 3))},
-    "discovery.find": PATTERNS | {"progress": max},
+    "discovery.find": PATTERNS,
     "discovery.activity_by_condition": {"trials": HALVES, "labels": [0, 0, 1, 1, 2, 2]},
     "discovery.k_means_gates": PATTERNS | {"activity": np.eye(4)},
     "discovery.common_patterns": PATTERNS | {"activity": np.eye(4)},

@@ -321,7 +321,7 @@ def test_chunks_of_a_run_are_the_run(options, seconds, ends, monkeypatch):
 
 
 INTERRUPTED = """
-import signal, sys
+import signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which nohup and & leave out
 import jax, numpy as np, mdsgdln as md
 task = md.Task(np.ones((9, 400)), np.ones((1, 400)))
@@ -338,7 +338,6 @@ assert 0 < done == len(run.losses) == len(run.observed)
 run = md.train(network, run.weights, task, 1e-3, 10, state=run.state, **options)
 whole = md.train(network, weights, task, 1e-3, done + 10, **options)
 assert (run.losses == whole.losses[-10:]).all()
-import threading
 assert threading.active_count() == 1  # as that of tqdm would wait for a lock that Ctrl-C left taken
 """
 

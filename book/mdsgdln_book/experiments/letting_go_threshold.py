@@ -69,16 +69,20 @@ def forecast_from_clipping(contexts: int, seed: int) -> dict:
     parts = -(seen * clipped).sum(axis=2) / (seen**2).sum(axis=2)
     end = next(letting_go.train_to_levels(network, start, task))
     lost, mass = letting_go.lost_contexts(end, task, contexts)
-    named = []
-    for off in lost:
-        contextual = mass * letting_go.is_contextual(off)
-        named.append(
-            [
-                letting_go.weighted_mean(contextual, (left == off).all(axis=1))
-                for left in (parts > parts.mean(axis=1, keepdims=True), *(parts > c for c in CUTS))
-            ]
-        )
-    return {"mean": np.array(named)[:, 0], "fixed": np.array(named)[:, 1:]}
+
+    def named(left):
+        """By each rule, the share of the contextual weight whose contexts ``left`` names."""
+        return [
+            letting_go.weighted_mean(
+                mass * letting_go.is_contextual(off), (left == off).all(axis=1)
+            )
+            for off in lost
+        ]
+
+    return {
+        "mean": named(parts > parts.mean(axis=1, keepdims=True)),
+        "fixed": np.transpose([named(parts > cut) for cut in CUTS]),
+    }
 
 
 TABLES = {

@@ -47,6 +47,13 @@ class Units(networks.Network):
         sets = context_subsets(self.contexts)
         return [some for some in sets for _ in range(self.sizes[1] // len(sets))]
 
+    @property
+    def degree(self) -> float:
+        """The degree of h in the inputs, 1 where h is not homogeneous."""
+        if self.kind == "power":
+            return self.power
+        return 2.0 if self.kind.endswith(("ReGLU", "bilinear")) else 1.0
+
     def hidden(self, weights, inputs):
         """Return h, (H, P)."""
         first, second = weights[0], weights[1]

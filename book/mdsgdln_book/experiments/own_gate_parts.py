@@ -119,8 +119,7 @@ def shares(
     end = train_until_learned(network, weights, task, optimiser)
     weight = contribution(network, end, task)
     response = np.abs(np.asarray(network.hidden(end, task.inputs)))
-    degree = power if kind == "power" else 2.0 if kind.endswith(("ReGLU", "bilinear")) else 1.0
-    least = 0.01**degree * response.max(axis=1, keepdims=True)
+    least = 0.01**network.degree * response.max(axis=1, keepdims=True)
     on = (response > least).reshape(len(weight), contexts, -1)
     mean = response.reshape(on.shape).mean(axis=2)
     served = {

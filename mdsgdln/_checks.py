@@ -114,6 +114,11 @@ def positive_integer(name: str, value: int) -> int:
     return number
 
 
+def seed(value: int) -> None:
+    instance("seed", value, int | np.integer)
+    require(value >= 0, "seed", "an integer of at least 0", value)
+
+
 def positive(name: str, value: Scalar, or_zero: bool = False) -> Scalar:
     if is_traced(value):
         return value

@@ -48,7 +48,7 @@ def k_means_centroids(
     """Return what ``k_means_gates`` rounds, by one thread: sums do not depend on their number."""
     from sklearn.cluster import KMeans  # half a second, and most programs cluster nothing
 
-    checks.instance("seed", seed, int | np.integer)
+    checks.seed(seed)
     num_clusters = checks.positive_integer("num_clusters", num_clusters)
     patterns, weight = _distinct(activity, weights)
     expected = f"at most {len(patterns)}, one per pattern"

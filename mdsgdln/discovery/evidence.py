@@ -4,13 +4,17 @@ Surrogates without kinds are thresholded Gaussians of the same covariance, of an
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy.stats import binom, norm
 
-from mdsgdln.discovery.density import LEVEL, Mixture, States
+from mdsgdln.discovery.density import LEVEL, Mixture, States, density_modes, mixture
 
+SHARES = 0.02, 0.05, 0.1  # of all neurons, that a mode has at least: the first that gives kinds
+SURROGATES = 4  # of every rank
+FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
 NOISIEST, AMBIGUOUS = 0.2, 0.3  # rates of flips: in all conditions of a kind, and in one of them
 UNDECIDED = 0.3  # share of the neurons in kinds whose gates are not decided
 MARGIN = 0.05  # of the silhouette above all surrogates; with few kinds, of what is left to one
@@ -19,6 +23,67 @@ RANKS = (1, 2, 3, 5, None)  # of the Gaussians; None: all of the covariance, as 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
 ALL_BUT_ONE = 0.998  # a correlation that is not told from one
 HALVINGS = 20  # of the interval in which a correlation lies
+
+
+class Tested(NamedTuple):
+    """Modes of density, and whether they are kinds.
+
+    Attributes:
+        modes: the mixture.
+        share: of all neurons, that each has at least.
+        clear: whether the gate of each is decided, shape (K,).
+        reason: why they are no kinds; empty if they are.
+        close: patterns that would be modes if one that differs from another in one or two
+            conditions counted; 0 where there are two modes or more without that.
+        caveats: of kinds.
+        apart: their silhouette; NaN where it does not decide.
+        null: the same of each surrogate.
+    """
+
+    modes: Mixture
+    share: float
+    clear: Bool[np.ndarray, " K"]
+    reason: str
+    close: int = 0
+    caveats: tuple[str, ...] = ()
+    apart: float = np.nan
+    null: tuple[float, ...] = (np.nan,)
+
+
+def tested_modes(patterns: States, rng, seed: int) -> Tested:
+    """Return the kinds of the first share that gives some, or modes that are none.
+
+    These are of the last share with two or more, whose reason says most.
+    """
+    tests: list[Tested] = []
+    for share in SHARES:  # a noisy kind has many small modes of its own
+        tests.append(_test(patterns, share, rng, seed))
+        if not tests[-1].reason:
+            return tests[-1]
+    several = [each for each in tests if len(each.modes.gates) > 1]
+    return several[-1] if several else tests[0]._replace(close=max(each.close for each in tests))
+
+
+def _test(patterns: States, share: float, rng, seed: int) -> Tested:
+    modes, separate = density_modes(patterns, share)
+    number = len(modes.gates)
+    reason, clear = continuum(modes, patterns)
+    if reason:
+        return Tested(modes, share, clear, reason, separate * (number < 2))
+    small = _small(patterns, rng)
+    apart = silhouette(density_modes(small, share)[0], small, number)
+    others = surrogates(small, SURROGATES, seed)
+    null = [silhouette(mixture(other, share), other, number) for other in others]
+    reason, caveats = verdict(modes, apart, max(null))
+    return Tested(modes, share, clear, reason, 0, tuple(caveats), apart, tuple(null))
+
+
+def _small(patterns: States, rng) -> States:
+    """Return a part of neurons and conditions, of which surrogates are drawn in seconds."""
+    neurons, conditions = (rng.permutation(number) for number in patterns.on.shape)
+    part = np.ix_(np.sort(neurons[:FEWER_NEURONS]), np.sort(conditions[:FEWER_CONDITIONS]))
+    part = States(patterns.on[part], patterns.off[part])
+    return part.take(np.flatnonzero(part.on.any(axis=1)))
 
 
 def continuum(found: Mixture, patterns: States) -> tuple[str, Bool[np.ndarray, " K"]]:
@@ -77,12 +142,13 @@ def verdict(found: Mixture, apart: float, null: float) -> tuple[str, list[str]]:
             f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
             f"is {apart:.2f}, in surrogates up to {null:.2f}"
         ), []
-    few = number == 2 or apart <= needed or steps < FAR and (many or groups >= MANY_GROUPS)
     plural = "s" * (groups > 1)
-    return "", [
+    caveat = (
         f"The {number} kinds differ in {groups} group{plural} of conditions, neighbours in {steps}:"
         " a continuum that is sampled so coarsely could look the same."
-    ] * few
+    )
+    close = steps < FAR and (many or groups >= MANY_GROUPS)
+    return "", [caveat] if number == 2 or apart <= needed or close else []
 
 
 def _groups(gates: np.ndarray) -> tuple[int, int]:

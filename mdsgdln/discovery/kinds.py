@@ -20,14 +20,11 @@ from mdsgdln.discovery.caveats import (
     silence_is_unknown,
 )
 from mdsgdln.discovery.clusters import checked_activity, checked_weights
-from mdsgdln.discovery.density import SMALLEST, Mixture, States, density_modes, mixture
-from mdsgdln.discovery.evidence import continuum, silhouette, surrogates, verdict
+from mdsgdln.discovery.density import SMALLEST, Mixture, States, mixture
+from mdsgdln.discovery.evidence import Tested, tested_modes
 from mdsgdln.discovery.recordings import Recording, entries, listed
 
-SURROGATES = 4  # of every rank
-SHARES = 0.02, 0.05, 0.1  # of all neurons, that a kind has at least: the first that gives kinds
 MOST_NEURONS = 1000  # that are clustered
-FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
 DISSOLVED = 0.5  # stability of what is no kind
 FITS = 0.99  # of a neuron's members whose misfit trial noise explains
 
@@ -106,7 +103,7 @@ def in_words(gate: Int[np.ndarray, " P"], names: Sequence[Hashable]) -> str:
     for position in range(min(len(entries(name)) for name in names)):
         values, others = ({entries(name)[position] for name in part} for part in (on, off))
         if len(values) < len(on) and not values & others:
-            return listed(sorted(values))
+            return listed(sorted(values, key=lambda value: (type(value).__name__, value)))
     return f"all but {listed(off)}" if len(off) < len(on) else listed(on)
 
 
@@ -152,59 +149,21 @@ def find(
         UserWarning: what the recording cannot tell, or it is transposed.
     """
     resamples = checks.positive_integer("resamples", resamples)
-    checks.instance("seed", seed, int | np.integer)
-    checks.require(seed >= 0, "seed", "an integer of at least 0", seed)
+    checks.seed(seed)
     recording = activity if isinstance(activity, Recording) else None
     activity = activity.activity if isinstance(activity, Recording) else checked_activity(activity)
     weight = checked_weights(activity, weights)
     rng, patterns = np.random.default_rng(seed), States.of(activity)
     sample = patterns.take(_clustered(activity, weight, rng))
-    reason, most = "", 0
-    for share in SHARES:  # until there are kinds; a noisy kind has many small modes of its own
-        modes, separate = density_modes(sample, share)
-        caveats: list[str] = []
-        if len(modes.gates) < 2:
-            most = max(most, separate)
-            if reason:  # of more modes, which says more
-                continue
-        found, apart, null = modes, np.nan, [np.nan]
-        reason, clear = continuum(found, sample)
-        if not reason:
-            small, number = _small(sample, rng), len(found.gates)
-            apart = silhouette(density_modes(small, share)[0], small, number)
-            null = [
-                silhouette(mixture(other, share), other, number)
-                for other in surrogates(small, SURROGATES, seed)
-            ]
-            reason, caveats = verdict(found, apart, max(null))
-            if not reason:
-                break
-    if not reason and not clear.all():
-        number = np.isin(found.kind(patterns), np.flatnonzero(~clear)).sum()
-        left = (
-            f"Modes left out, as their gates are not decided: {(~clear).sum()} ({number} neurons)."
-        )
-        caveats = [*caveats, left]
-    found = found.only(clear & (not reason))
-    found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
-    stability = _stability(found, sample, share, resamples, rng)
-    lasting = stability >= DISSOLVED
-    if not reason and lasting.sum() < 2:
-        reason, caveats, lasting = "kinds dissolve in halves of the neurons", [], lasting & False
-    elif not reason and not lasting.all():
-        number = (~lasting).sum()
-        caveats = [
-            *caveats,
-            f"Modes left out, as they dissolve in halves of the neurons: {number}.",
-        ]
-    found, stability = found.only(lasting), stability[lasting]
+    tested = tested_modes(sample, rng, seed)
+    found, stability, reason, caveats = _lasting(tested, patterns, sample, resamples, rng)
     noise = recording.noise(rng) if recording else np.full(len(activity), np.nan)
     gate_of, misfit = _fitting(found, patterns, noise)
     gates = found.gates.astype(int)
     centred = recording is None and is_centred(activity)
     if reason:
         caveats = [ABOVE_ZERO] * (not centred and silence_is_unknown(activity, recording))
-        caveats += [CLOSE.format(most)] * (len(clear) < 2 <= most)
+        caveats += [CLOSE.format(tested.close)] * (tested.close > 1)
     caveats = [*caveats, *[CENTRED] * centred]
     conditions = recording.conditions if recording else ()
     caveats += never_recorded(sample, found.kind(sample), conditions or range(gates.shape[1]))
@@ -219,8 +178,8 @@ def find(
         misfit=misfit,
         noise=noise,
         shares=held / weight.sum(),
-        silhouette=apart,
-        null=np.array(null),
+        silhouette=tested.apart,
+        null=np.array(tested.null),
         reason=reason,
         caveats=tuple(caveats),
         activity=activity,
@@ -240,12 +199,25 @@ def _clustered(activity: np.ndarray, weight: np.ndarray, rng) -> np.ndarray:
     return np.sort(rng.choice(len(weight), number, replace=False, p=weight / weight.sum()))
 
 
-def _small(patterns: States, rng) -> States:
-    """Return a part of neurons and conditions, of which surrogates are drawn in seconds."""
-    neurons, conditions = (rng.permutation(number) for number in patterns.on.shape)
-    part = np.ix_(np.sort(neurons[:FEWER_NEURONS]), np.sort(conditions[:FEWER_CONDITIONS]))
-    part = States(patterns.on[part], patterns.off[part])
-    return part.take(np.flatnonzero(part.on.any(axis=1)))
+def _lasting(
+    tested: Tested, patterns: States, sample: States, resamples: int, rng
+) -> tuple[Mixture, np.ndarray, str, list[str]]:
+    """Return the kinds among tested modes, their stability, or why there are none, and caveats."""
+    modes, clear, reason, caveats = tested.modes, tested.clear, tested.reason, list(tested.caveats)
+    if not reason and not clear.all():
+        number = np.isin(modes.kind(patterns), np.flatnonzero(~clear)).sum()
+        left = f"{(~clear).sum()} ({number} neurons)"
+        caveats = [*caveats, f"Modes left out, as their gates are not decided: {left}."]
+    found = modes.only(clear & (not reason))
+    found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
+    stability = _stability(found, sample, tested.share, resamples, rng)
+    lasting = stability >= DISSOLVED
+    if not reason and lasting.sum() < 2:
+        reason, lasting = "kinds dissolve in halves of the neurons", lasting & False
+    elif not lasting.all():
+        left = f"{(~lasting).sum()}"
+        caveats = [*caveats, f"Modes left out, as they dissolve in halves of the neurons: {left}."]
+    return found.only(lasting), stability[lasting], reason, caveats
 
 
 def _stability(found, sample, share, resamples, rng) -> np.ndarray:

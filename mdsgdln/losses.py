@@ -79,11 +79,13 @@ def deviation(
     if checks.is_traced(losses, reference):
         return jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
     losses, reference = np.asarray(losses), np.asarray(reference)  # NumPy compiles nothing
-    if learned and not reference.min() < learned * reference[0]:
+    with np.errstate(divide="ignore", invalid="ignore"):  # NaN if the reference is zero
+        left = reference.min() / reference[0]
+        error = float(np.sum(np.abs(losses - reference)) / np.sum(reference))
+    if learned and not left < learned:
         warnings.warn(
-            f"deviation: the reference falls to {reference.min() / reference[0]:.3g} of its start, "
+            f"deviation: the reference falls to {left:.3g} of its start, "
             f"expected below {learned:.3g}; another share, or learned=None, allows that",
             stacklevel=2,
         )
-    with np.errstate(divide="ignore", invalid="ignore"):  # NaN if the reference is zero
-        return float(np.sum(np.abs(losses - reference)) / np.sum(reference))
+    return error

@@ -225,7 +225,8 @@ def _aligned(name: str, table: Any, trials: Any) -> Any:
     """Return a pandas table in the order of the index of another."""
     if table.index.equals(trials.index) or len(table) != len(trials):
         return table  # another length is refused in words
-    same = table.index.is_unique and trials.index.isin(table.index).all()
+    unique = table.index.is_unique and trials.index.is_unique
+    same = unique and trials.index.isin(table.index).all()
     checks.require(same, name, "the index of the trials", table.index)
     return table.loc[trials.index]
 

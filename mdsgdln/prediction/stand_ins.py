@@ -198,4 +198,5 @@ def _check_loss(loss: Loss, network: Any, task: Task) -> None:
 
 
 def _holds_weights(scale: Any) -> bool:
-    return any(np.ndim(leaf) == 2 for leaf in jax.tree.leaves(scale))
+    """Return whether matrices are given, unlike one array of scales."""
+    return not hasattr(scale, "ndim") and any(np.ndim(leaf) == 2 for leaf in jax.tree.leaves(scale))

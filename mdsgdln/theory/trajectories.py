@@ -118,7 +118,7 @@ def _saturating(
 ) -> Float[Array, "modes T"]:
     """Return (1 − e^{−rt})/r, for small x = rt by t (1 − x/2 + x²/6), as slopes would cancel."""
     exponent = rate * times
-    small = exponent < jnp.finfo(exponent.dtype).eps ** 0.25
+    small = jnp.abs(exponent) < jnp.finfo(exponent.dtype).eps ** 0.25
     series = times * (1 - exponent / 2 + exponent**2 / 6)
     return jnp.where(small, series, -jnp.expm1(-exponent) / jnp.where(small, 1.0, rate))
 

@@ -300,6 +300,8 @@ def test_activity_is_the_mean_over_trials_whatever_holds_them():
     equal(discovery.activity_by_condition(frame, shuffled).activity, plain.activity)
     with refused("labels: expected the index"):
         discovery.activity_by_condition(frame, pd.Series(pairs, index=frame.index + 1))
+    with refused("labels: expected the index"):  # after a concatenation, any order would fit
+        discovery.activity_by_condition(frame.set_index(frame.index % 60), pd.Series(pairs))
     with pytest.warns(UserWarning, match="'time' outweighs"):
         discovery.activity_by_condition(frame.assign(time=np.arange(len(frame)) * 100), labels)
     half = np.array([[1.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, 0.0]])  # has the first neuron
@@ -365,6 +367,8 @@ def test_a_gate_is_said_in_words():
     assert in_words(np.array([1, 0, 0, 1]), letters) == "a, d"
     assert in_words(np.array([1, 1, 0, 0]), pairs) == "x"
     assert in_words(np.array([1, 1, 1, 0]), pairs) == "all but y 2"
+    mixed = [("a", "y"), ("b", 1), ("c", 1), ("d", 2), ("e", 2)]
+    assert in_words(np.array([1, 1, 1, 0, 0]), mixed) == "1, y"
     many = in_words(np.repeat([1, 0], 20), range(40))
     assert many == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … (20)"
 

@@ -173,6 +173,7 @@ def test_deviation_is_the_relative_error_and_a_reference_that_is_flat_is_warned_
     assert md.deviation(losses, reference, learned=0.2) == pytest.approx(2 / 16)
     with pytest.warns(UserWarning, match=r"falls to 0\.1 of its start, expected below 0\.05"):
         md.deviation(losses, reference, learned=0.05)
+    assert np.isnan(md.deviation(np.zeros(3), np.zeros(3), learned=None))
 
 
 @pytest.mark.parametrize("loss", [md.cross_entropy, md.logistic])

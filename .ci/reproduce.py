@@ -42,12 +42,12 @@ def code() -> str:
 
 def run(name: str, /, **setting) -> Mapping:
     """Run a table's experiment: a compiled one would go to processes with all that it uses."""
-    return tables.find_table(name).experiment(**setting)
+    return tables.all_tables()[name].experiment(**setting)
 
 
 def fill(name: str, n_jobs: int = CORES) -> None:
     """Compute all rows of a table, and print their time; what there was stays until they are."""
-    table, path = tables.find_table(name), tables.path_of(name)
+    table, path = tables.all_tables()[name], tables.path_of(name)
     if not table.available():
         print(f"{name}: not filled, what it reads is not on this machine")
         return
@@ -60,7 +60,7 @@ def fill(name: str, n_jobs: int = CORES) -> None:
 def seconds(name: str, folder: Path | None = None) -> float:
     """Return how long the rows of a table took; infinity where it lacks some."""
     path = tables.path_of(name)
-    rows = tables.find_table(name).rows(folder / path.name if folder else path)
+    rows = tables.all_tables()[name].rows(folder / path.name if folder else path)
     return sum(row["seconds"] or 0 if row else math.inf for row in rows)
 
 
@@ -94,7 +94,7 @@ def compare(folder: Path, chapter: str) -> tuple[str, str]:
 def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     """Recompute tables, all or these, and execute chapters on them; return a summary."""
     names, pages = names or list(tables.all_tables()), pages or list(chapters())
-    computed = [name for name in names if tables.find_table(name).available()]
+    computed = [name for name in names if tables.all_tables()[name].available()]
     folder = BUILD / code() / short_hash(*computed)
     others = shutil.ignore_patterns(*(f"{name}.jsonl" for name in computed))
     shutil.copytree(RESULTS, folder, ignore=others, dirs_exist_ok=True)
@@ -107,7 +107,7 @@ def reproduce(names: Sequence[str] = (), pages: Sequence[str] = ()) -> dict:
     print(*differ.values(), sep="\n")
     return {
         "tables": len(computed),
-        "rows": sum(len(tables.find_table(name).settings) for name in computed),
+        "rows": sum(len(tables.all_tables()[name].settings) for name in computed),
         "minutes": round(sum(seconds(name, folder) for name in computed) / 60),
         "not recomputed": [name for name in names if name not in computed],
         "chapters": len(pages),

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 import jaxtyping
 import pytest
 
-BAD_INPUT = (ValueError, TypeError)  # the latter from jaxtyping, where types are checked
-
 
 @contextmanager
 def refused(match=None):

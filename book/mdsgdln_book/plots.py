@@ -32,7 +32,6 @@ __all__ = [
 COLOURS = sns.color_palette("colorblind").as_hex()
 DIVERGING = "RdBu_r"
 SEQUENTIAL = "viridis"
-GATES = "Greys"  # off white, on black
 DASHES = [(0, (4, 2)), (0, (1, 1)), (0, (7, 1.5, 1, 1.5)), (0, (10, 3))]
 PAGE_WIDTH = 7.2  # inches; wider figures are scaled down by the page, text and all
 
@@ -147,30 +146,25 @@ def matrices(
     row_labels: Sequence[Sequence[str]] | None = None,
     column_labels: Sequence[Sequence[str]] | None = None,
     annotate: bool = False,
-    limits: Sequence[float] | None = None,
 ) -> Figure:
-    """Draw matrices side by side on one scale, diverging about zero or from white to black.
+    """Draw matrices side by side on one scale, diverging about zero.
 
     Args:
         named: {title: matrix}.
         row_labels: labels of the rows of each matrix.
         column_labels: labels of the columns of each matrix.
         annotate: write the entries, one decimal.
-        limits: ends of the scale, ``(0, 1)`` for gates, which are then drawn from white to black;
-            if not given, the largest absolute entry, above and below zero.
     """
     named = {title: np.asarray(matrix) for title, matrix in named.items()}
-    if limits is None:
-        largest = max(float(np.nanmax(np.abs(matrix))) for matrix in named.values()) or 1.0
-        limits = -largest, largest
+    largest = max(float(np.nanmax(np.abs(matrix))) for matrix in named.values()) or 1.0
     figure, axes = panels(len(named), width=2.8, height=2.8)
     for index, (ax, (title, matrix)) in enumerate(zip(axes, named.items(), strict=True)):
         sns.heatmap(
             matrix,
             ax=ax,
-            cmap=DIVERGING if limits[0] < 0 else GATES,
-            vmin=limits[0],
-            vmax=limits[1],
+            cmap=DIVERGING,
+            vmin=-largest,
+            vmax=largest,
             annot=np.round(matrix, 1) + 0.0 if annotate else False,  # no "-0.0"
             fmt=".1f",
             annot_kws={"size": 8},

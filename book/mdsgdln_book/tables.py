@@ -53,17 +53,6 @@ def all_tables() -> dict[str, Table]:
     return dict(sorted(found.items()))
 
 
-def find_table(name: str) -> Table:
-    """Return a table.
-
-    Raises:
-        ValueError: there is none of that name.
-    """
-    if name not in all_tables():
-        raise ValueError(f"name: expected one of {list(all_tables())}, got {name!r:.80}")
-    return all_tables()[name]
-
-
 def path_of(name: str) -> Path:
     """Return the file of a table."""
     return RESULTS / f"{name}.jsonl"
@@ -73,9 +62,10 @@ def rows(name: str) -> list[dict]:
     """Return the rows of a table as ``sweeps.read`` does, one for each of its settings.
 
     Raises:
-        ValueError: there is no such table, or runs are missing in it.
+        KeyError: there is no such table.
+        ValueError: runs are missing in it.
     """
-    table = find_table(name)
+    table = all_tables()[name]
     found = table.rows(path_of(name))
     if missing := found.count(None):
         raise ValueError(
@@ -90,7 +80,7 @@ def load(name: str) -> pd.DataFrame:
     Raises:
         ValueError: as ``rows``.
     """
-    runs = zip(find_table(name).settings, rows(name), strict=True)
+    runs = zip(all_tables()[name].settings, rows(name), strict=True)
     return sweeps.as_table([row | {"setting": setting} for setting, row in runs])
 
 

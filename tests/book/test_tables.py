@@ -36,7 +36,7 @@ def stored(name, number):
 
 def row(name, number):
     """The results of a row as they come out now."""
-    setting = tables.find_table(name).settings[number]
+    setting = tables.all_tables()[name].settings[number]
     with threadpool_limits(1), warnings.catch_warnings():  # of BLAS; warnings are a table's own
         warnings.simplefilter("ignore")
         run = partial(reproduction.run, name)

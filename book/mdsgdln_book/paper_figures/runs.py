@@ -160,34 +160,19 @@ def train_gated(case: str) -> Observations:
     return train_and_observe(setting.network, start, setting, inside=case == MIXED)
 
 
-def one_neuron_per_mode(task, build, starts):
-    """Return a gated network with one neuron per mode of each pathway, and its weights.
-
-    Args:
-        task: what the network is for.
-        build: takes the task and ``num_hidden``, the number of neurons of a pathway, or one for
-            each; returns the network.
-        starts: strengths of the modes of the common pathway, and of the others.
-    """
-    found = theory.pathway_modes(build(task, num_hidden=1), task).values()
-    network = build(task, num_hidden=[len(modes.singular_values) for modes in found])
-    weights = {}
-    for path, modes in zip(network.graph.paths, found, strict=True):
-        root = jnp.sqrt(starts[0] if path[1] == "pathway 0" else starts[1])
-        into, out = network.graph.path_edges(path)
-        weights |= {into: root * modes.right.T, out: root * modes.left}
-    return network, weights
-
-
 @cache
 def train_reduced(case: str) -> Observations:
     """Train one neuron for each mode of the raw data, from a₀ = Hσ²/2: nothing is fitted."""
     setting = contextual_setting(case)
     number = len(context_candidates.STRUCTURES[case])
-    build = partial(networks.contextual_pathways, num_contexts=number, subset_size=number - 1)
-    scales = min(setting.scale.values()), max(setting.scale.values())  # common, contextual
-    starts = [theory.expected_initial_strength(WIDTH, scale) for scale in scales]
-    small, weights = one_neuron_per_mode(setting.task, build, starts)
+    found = theory.pathway_modes(setting.network, setting.task)
+    width = [len(modes.singular_values) for modes in found.values()]
+    small = networks.contextual_pathways(setting.task, number, number - 1, width)
+    weights = {}
+    for path, modes in found.items():
+        into, out = path[:2], path[1:]
+        root = theory.expected_initial_strength(WIDTH, setting.scale[into]) ** 0.5
+        weights |= {into: root * modes.right.T, out: root * modes.left}
     return train_and_observe(small, weights, setting)
 
 

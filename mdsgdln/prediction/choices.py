@@ -116,21 +116,14 @@ def one_layer(
             complete = Task.from_samples(reduced.inputs.T, np.asarray(task.targets, float).T)
     dimensions = len(reduced.inputs) if rotates else span(task.inputs).shape[1]
     whole = dimensions + network.biases[0] <= FEW
-    numbers = number, min(width, MOST) // 2 * 2 if whole else number // 2
+    other = min(width, MOST) // 2 * 2 if whole else number // 2
+    plans = (reduced, number, True), (complete, other, not (rotates or whole))
 
     def make(second: bool) -> StandIn:
-        data = complete if second else reduced
+        data, count, designed = plans[second]
         with jax.ensure_compile_time_eval():
-            represent = partial(
-                represent_layer,
-                network,
-                scales,
-                data,
-                numbers[int(second)],
-                _keys(key)[int(second)],
-                designed=not (second and (rotates or whole)),
-                rotates=rotates,
-            )
+            wide = network, scales, data, count, _keys(key)[int(second)]
+            represent = partial(represent_layer, *wide, rotates=rotates, designed=designed)
             small, weights = represent()
             # Independent neurons have outputs anyway, √m times as large as the network's.
             if second and (
@@ -139,7 +132,7 @@ def one_layer(
                 small, weights = represent(with_outputs=True)
         return small, weights, data
 
-    scatter = 1 / numbers[1] + (0 if rotates else 1 / number)  # of designed neurons hardly any
+    scatter = 1 / other + (0 if rotates else 1 / number)  # of designed neurons hardly any
     return Choice(make, (2 / width / scatter) ** 0.5)
 
 

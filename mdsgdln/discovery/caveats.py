@@ -10,9 +10,9 @@ from mdsgdln.discovery.recordings import Recording, listed
 CENTRE = 1e-3  # of its deviation, within which a neuron's mean is zero
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
 ABOVE_ZERO = (
-    "A neuron counts as on above zero. If neurons are never silent, or above zero by noise, "
-    "subtract a baseline and its noise, as activity_by_condition does, or a threshold such as each "
-    "neuron's mean."
+    "A neuron counts as on above zero. Where noise is above zero, subtract a baseline and its "
+    "noise, as activity_by_condition does; where neurons are hardly ever silent, subtract a "
+    "threshold such as each neuron's mean."
 )
 CLOSE = (
     "Of {} patterns that many neurons share, some differ in one or two conditions only, as in "

@@ -4,6 +4,7 @@ Surrogates without kinds are thresholded Gaussians of the same covariance, of an
 """
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ NOISIEST, AMBIGUOUS = 0.2, 0.3  # rates of flips: in all conditions of a kind, a
 UNDECIDED = 0.3  # share of the neurons in kinds whose gates are not decided
 MARGIN = 0.05  # of the silhouette above all surrogates; with few kinds, of what is left to one
 MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
+DIVIDED = 1.5  # times the cells that one more kind of a variable makes of them, at most
 RANKS = (1, 2, 3, 5, None)  # of the Gaussians; None: all of the covariance, as in the ePAIRS test
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
 ALL_BUT_ONE = 0.998  # a correlation that is not told from one
@@ -134,7 +136,7 @@ def silhouette(found: Mixture, patterns: States, most: int) -> float:
 
 def verdict(found: Mixture, apart: float, null: float) -> tuple[str, list[str]]:
     """Return why there are no kinds, or an empty reason and caveats."""
-    number, (groups, steps) = len(found.gates), _groups(found.gates)
+    number, (groups, _) = len(found.gates), _groups(found.gates)
     many = number > groups + 1
     needed = null + MARGIN * (1 if many else 1 - null)
     if many and apart <= needed:
@@ -142,13 +144,24 @@ def verdict(found: Mixture, apart: float, null: float) -> tuple[str, list[str]]:
             f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
             f"is {apart:.2f}, in surrogates up to {null:.2f}"
         ), []
-    plural = "s" * (groups > 1)
-    caveat = (
-        f"The {number} kinds differ in {groups} group{plural} of conditions, neighbours in {steps}:"
-        " a continuum that is sampled so coarsely could look the same."
-    )
-    close = steps < FAR and (many or groups >= MANY_GROUPS)
-    return "", [caveat] if number == 2 or apart <= needed or close else []
+    coarse = [one for one in _families(found.gates) if _is_coarse(found.gates[one])]
+    if number == 2 or apart <= needed:
+        coarse = [list(range(number))]
+    if not coarse:
+        return "", []
+    groups, steps = _groups(found.gates[coarse[0]])  # of the largest
+    some = len(coarse[0])
+    which = f"The {number} kinds" if some == number else f"Of the {number} kinds, {some}"
+    return "", [
+        f"{which} differ in {groups} group{'s' * (groups > 1)} of conditions, neighbours in "
+        f"{steps}: a continuum that is sampled so coarsely could look the same."
+    ]
+
+
+def _is_coarse(gates: np.ndarray) -> bool:
+    """Return whether kinds could be stretches of a continuum, sampled coarsely."""
+    groups, steps = _groups(gates)
+    return steps < FAR and (len(gates) > groups + 1 or groups >= MANY_GROUPS)
 
 
 def _groups(gates: np.ndarray) -> tuple[int, int]:
@@ -161,6 +174,29 @@ def _groups(gates: np.ndarray) -> tuple[int, int]:
     groups = np.unique(np.where(columns[:, :1] > 0, 1 - columns, columns), axis=0).T
     differing = (groups[:, None] != groups[None]).sum(axis=2) + len(columns) * np.eye(len(groups))
     return groups.shape[1], int(differing.min(axis=1).max())
+
+
+def _families(gates: np.ndarray) -> list[list[int]]:
+    """Return all kinds, and those that depend on one of several variables, three or more.
+
+    Kinds of one variable divide the conditions into few cells, each more into few more; those of
+    another divide every cell, as where orientations are crossed with positions.
+    """
+
+    def divided(cells: np.ndarray, kind: int) -> np.ndarray:
+        return np.unique(2 * cells + gates[kind], return_inverse=True)[1]
+
+    families = {tuple(range(len(gates)))}
+    for pair in combinations(range(len(gates)), 2):
+        family, cells = set(pair), divided(gates[pair[0]], pair[1])
+        while others := set(range(len(gates))) - family:
+            finer = {kind: divided(cells, kind) for kind in others}
+            best = min(others, key=lambda kind: finer[kind].max())
+            if finer[best].max() + 1 > DIVIDED * (cells.max() + 1):
+                break
+            family, cells = family | {best}, finer[best]
+        families |= {tuple(sorted(family))} if len(family) > 2 else set()
+    return sorted(map(list, families), key=len, reverse=True)
 
 
 def surrogates(patterns: States, each: int, seed: int) -> Iterator[States]:

@@ -129,10 +129,11 @@ def find(
     cells of a task, that may be all, and a warning says so: see ``common_patterns``.
 
     A continuum with few distinct conditions cannot be told from kinds: if there are no more kinds
-    than groups of conditions and one, only a caveat says that 2 is missed, and with fewer than six
-    groups none says that neighbours differ in one or two of them. More kinds than that, as five in
-    three contexts, are not reported: independent responses would give as many patterns. A
-    neuron whose misfit is larger than the noise of its trials explains has no kind.
+    than groups of conditions and one, only a caveat says that 2 is missed. More kinds than that, as
+    five in three contexts, need 2, as independent responses would give as many patterns. With so
+    many, or with six groups or more, a caveat says if neighbours differ in one or two groups alone:
+    of all kinds, or of some, as where one continuum is crossed with another. A neuron whose misfit
+    is larger than the noise of its trials explains has no kind.
 
     For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
     weights, the ``importance`` of its neurons: as many as these are worth, (Σw)² / Σw², are drawn.

@@ -193,6 +193,10 @@ def test_a_continuum_of_few_distinct_conditions_is_warned_about():
         assert len(discovery.find(gaussian(1, 24), resamples=4).gates) == 2
     with pytest.warns(UserWarning, match="differ in 8 groups"):
         discovery.find(np.tile(ring(8, 0.5), 3), resamples=4)
+    half = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
+    crossed = np.vstack([np.kron(half, np.ones(4)), np.kron(np.ones(4), half)])  # two variables
+    with pytest.warns(UserWarning, match="Of the 8 kinds, 4 differ in 2 groups"):
+        discovery.find(recorded(crossed, 0.02, neurons=25), resamples=4)
     three = density.mixture(States.of(recorded(CONTEXTS[:3], 0.0)), 0.02)
     assert "3 kinds differ in 2 groups of conditions" in verdict(three, 0.0, 0.0)[1][0]
 
@@ -227,7 +231,7 @@ def test_one_kind_alone_is_none():
 def test_means_without_their_baseline_or_in_units_of_their_deviation_are_warned_about():
     counts, labels, before = single_trials(neurons=30)
     means = np.stack([counts[:, labels == number].mean(axis=1) for number in range(24)], axis=1)
-    with pytest.warns(UserWarning, match="above zero by noise"):
+    with pytest.warns(UserWarning, match="Where noise is above zero"):
         assert discovery.find(means - before.mean(axis=1)[:, None], resamples=1).reason
     means -= means.mean(axis=1, keepdims=True)
     with pytest.warns(UserWarning, match="as with z-scores"):
@@ -471,11 +475,11 @@ def test_a_gate_that_is_always_on_is_warned_about_and_a_threshold_helps():
     counts, labels, before = single_trials(CONTEXTS[1:], neurons=20)
     for baseline in (None, before):
         recording = discovery.activity_by_condition(counts + 10, labels, baseline)
-        with pytest.warns(UserWarning, match="never silent.* subtract a baseline"):
+        with pytest.warns(UserWarning, match="hardly ever silent, subtract a threshold"):
             assert discovery.find(recording, resamples=1).reason
     seldom = np.random.default_rng(0).poisson(0.1, counts.shape)  # spikes at rest
     recording = discovery.activity_by_condition(counts * (counts > 6) + seldom, labels)
-    with pytest.warns(UserWarning, match="above zero by noise"):
+    with pytest.warns(UserWarning, match="Where noise is above zero"):
         assert discovery.find(recording, resamples=1).reason
     means = (counts + 10).mean(axis=1)
     recording = discovery.activity_by_condition(counts + 10, labels, threshold=means)

@@ -1,4 +1,4 @@
-"""The small networks that may represent a wide one, each with a second one to compare it with."""
+"""The small networks that may represent a wide one, each with others to compare it with."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -34,17 +34,19 @@ class Choice(NamedTuple):
     """How a network is represented.
 
     Attributes:
-        make: makes the stand-in, or with True a second one, for comparison.
+        make: makes the stand-in, number 0, or another one for comparison, from 1 on.
         seeds: difference of two seeds of the network over that of the two stand-ins, if curves of
             N random neurons scatter as N^{-1/2}; 0 if the stand-in is exact, and there is one only.
         expected: error that one draw in twenty exceeds, where it is known in closed form.
         is_itself: whether the stand-in is the network itself.
+        others: how many others there are, at most.
     """
 
-    make: Callable[[bool], StandIn]
+    make: Callable[[int], StandIn]
     seeds: float
     expected: float = 0.0
     is_itself: bool = False
+    others: int = 1
 
 
 def exact_reduction(
@@ -70,11 +72,11 @@ def exact_reduction(
         if not checks.is_traced(gated, scales, task):
             expected = draw_error(gaussian_pathways(gated, learned, scales))
 
-    def make(second: bool) -> StandIn:
+    def make(which: int) -> StandIn:
         if given:
             wide, weights = gated, by_edge(scale)
-        elif second:
-            wide, weights = gated, by_edge(gated.init(_keys(key)[1], scales))
+        elif which:
+            wide, weights = gated, by_edge(gated.init(_key(key, which), scales))
         else:
             wide, weights = expected_weights(gated, scales, task, learned, reduce_outputs)
         small, fewer, data = reduce_exactly(wide, weights, task, reduce_outputs)
@@ -119,14 +121,14 @@ def one_layer(
     other = min(width, MOST) // 2 * 2 if whole else number // 2
     plans = (reduced, number, True), (complete, other, not (rotates or whole))
 
-    def make(second: bool) -> StandIn:
-        data, count, designed = plans[second]
+    def make(which: int) -> StandIn:
+        data, count, designed = plans[which]
         with jax.ensure_compile_time_eval():
-            wide = network, scales, data, count, _keys(key)[int(second)]
+            wide = network, scales, data, count, _key(key, which)
             represent = partial(represent_layer, *wide, rotates=rotates, designed=designed)
             small, weights = represent()
             # Independent neurons have outputs anyway, √m times as large as the network's.
-            if second and (
+            if which and (
                 outside or not rotates and _initial_outputs(network, small, weights, data) > SMALL
             ):
                 small, weights = represent(with_outputs=True)
@@ -160,20 +162,22 @@ def _initial_outputs(network: Layered, small: Layered, weights: list, data: Task
 
 
 def several_layers(network: Layered, scales: Any, task: Task, num_neurons: int, key: Any) -> Choice:
-    """Return narrower layers, and others of half their width."""
+    """Return narrower layers, and others of half their width: three, as their curves vary more."""
     width = min(network.sizes[1:-1])
     number = min(num_neurons, width)
     numbers = number, max(number // 2, 1)
 
-    def make(second: bool) -> StandIn:
-        most = numbers[1] if second else num_neurons
+    def make(which: int) -> StandIn:
+        most = numbers[1] if which else num_neurons
         with jax.ensure_compile_time_eval():
-            return *narrow_layers(network, scales, most, _keys(key)[int(second)], second), task
+            return *narrow_layers(network, scales, most, _key(key, which), which > 0), task
 
-    return Choice(make, (2 / width / sum(1 / number for number in numbers)) ** 0.5)
+    return Choice(make, (2 / width / sum(1 / each for each in numbers)) ** 0.5, others=3)
 
 
-def _keys(key: Array | None) -> Array:
-    """Return the keys of both stand-ins, which are none of those of batches."""
+def _key(key: Array | None, which: int) -> Array:
+    """Return the key of a stand-in, which is none of those of batches."""
     with jax.ensure_compile_time_eval():
-        return jax.random.split(jax.random.fold_in(jax.random.key(0) if key is None else key, LAST))
+        own = jax.random.fold_in(jax.random.key(0) if key is None else key, LAST)
+        own = jax.random.split(own)[min(which, 1)]
+        return jax.random.fold_in(own, which) if which > 1 else own

@@ -51,12 +51,13 @@ def predict(
     The error is estimated from a second stand-in, with another key and other batches: half as many
     random neurons in place of N, as many as the network has (up to 4096) where inputs and bias
     span at most three dimensions, or one draw of the weights of a gated or linear network in place
-    of their mean. ``error`` is Δ, the deviation between the two curves; of a gated or linear
-    network at least the error that one draw in twenty exceeds (``scatter``). Curves of N random
-    neurons scatter as N^{-1/2}: from this and Δ follows ``seed_difference``. What the choice of
-    batches adds to Δ is taken to be the mean difference of successive losses. Δ compares one pair,
-    so that another key may give several times more or less. With one or two inputs, where rare
-    neurons of a wide network may decide, more ``num_neurons`` help.
+    of their mean. ``error`` is Δ, the deviation between the two curves (with more hidden layers the
+    root mean square of three, as curves vary more); of a gated or linear network at least the error
+    that one draw in twenty exceeds (``scatter``). Curves of N random neurons scatter as N^{-1/2}:
+    from this and Δ follows ``seed_difference``. What the choice of batches adds to Δ is taken to be
+    the mean difference of successive losses. With one hidden layer Δ compares one pair, so that
+    another key may give several times more or less. With one or two inputs, where rare neurons of a
+    wide network may decide, more ``num_neurons`` help.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.
@@ -81,8 +82,8 @@ def predict(
         network, scale, task, num_neurons, key, rule, loss, num_steps, held_out
     )
 
-    def run(second: bool) -> Run:
-        small, weights, data = choice.make(second)
+    def run(number: int) -> Run:
+        small, weights, data = choice.make(number)
         first, rest = data, None
         if held_out is not None:
             first = data.take(slice(task.num_samples))
@@ -96,12 +97,12 @@ def predict(
             optimiser=optimiser,
             loss=loss,
             batch_size=batch_size,
-            key=jax.random.fold_in(key, LAST - 1) if second and batch_size else key,  # type: ignore[arg-type]
+            key=jax.random.fold_in(key, LAST - number) if number and batch_size else key,  # type: ignore[arg-type]
             held_out=rest,
             every=every,
         )
 
-    predicted = run(False)
+    predicted = run(0)
     if not choice.is_itself:
         predicted = predicted._replace(weights=None, state=None)
     if not choice.seeds:
@@ -109,13 +110,13 @@ def predict(
         return predicted._replace(error=0.0, seed_difference=0.0, held_out_error=far)
     far = None if held_out is None else np.inf
     try:
-        other = run(True)
+        others = [run(number) for number in range(1, choice.others + 1)]
     except DivergenceError:
         error: Any = np.inf
     else:
-        error = deviation(other.losses, predicted.losses, learned=None)
+        error = _distance([other.losses for other in others], predicted.losses)
         if held_out is not None:
-            far = deviation(other.held_out, predicted.held_out, learned=None)  # type: ignore[arg-type]
+            far = _distance([other.held_out for other in others], predicted.held_out)
     library = jnp if checks.is_traced(error) else np  # NumPy compiles nothing
     noise = 0.0
     if batch_size is not None:  # the mean difference of successive losses over the mean loss
@@ -133,6 +134,12 @@ def predict(
             stacklevel=2,
         )
     return predicted
+
+
+def _distance(curves: Sequence[Any], reference: Any) -> Any:
+    """Return the root of the mean square of the curves' relative errors."""
+    errors = [deviation(curve, reference, learned=None) for curve in curves]
+    return errors[0] if len(errors) == 1 else (sum(e**2 for e in errors) / len(errors)) ** 0.5
 
 
 def _instance(

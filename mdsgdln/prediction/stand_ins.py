@@ -67,7 +67,7 @@ def stand_in(
             fewer neurons than modes, no key, or a loss that reads more than outputs and targets.
     """
     choice = choose_stand_in(network, scale, task, num_neurons, key, optimiser, loss, num_steps)
-    return choice.make(False)
+    return choice.make(0)
 
 
 def choose_stand_in(
@@ -112,7 +112,7 @@ def choose_stand_in(
     linear = isinstance(network, LinearNetwork) and not any(network.biases)
     reduced = not layered or (linear and rotating and (given or len(network.sizes) == 3))
     if layered and given and not reduced:
-        return Choice(lambda second: (network, scale, task), 0.0, is_itself=True)
+        return Choice(lambda which: (network, scale, task), 0.0, is_itself=True)
     _check_loss(loss, network, task)
     if reduced:
         expected = (

@@ -12,6 +12,7 @@ import mdsgdln as md
 from mdsgdln import networks, tasks
 from mdsgdln.prediction import rules
 from mdsgdln.prediction.neurons import is_homogeneous
+from mdsgdln.prediction.stand_ins import choose_stand_in
 
 pytestmark = pytest.mark.usefixtures("compiled_in_less_time")
 KEY = jax.random.key(0)
@@ -224,6 +225,17 @@ def test_hidden_layers_of_unequal_widths_have_an_error_that_says_so():
         key = jax.random.key(seed)
         predicted = md.predict(network, scale, task, 0.01, 300, key=key)
         assert np.mean([apart(predicted.losses, run.losses) for run in runs]) < predicted.error
+
+
+@pytest.mark.filterwarnings("ignore:predict. the curve may be")
+def test_the_error_of_two_hidden_layers_is_that_of_three_others():
+    task, network = tasks.xor(1.0), networks.ReLUNetwork((3, 40, 40, 1))
+    choice = choose_stand_in(network, 0.1, task, 256, KEY, None, md.squared_error, 60)
+    first, *others = (md.train(*choice.make(which), 0.05, 60).losses for which in range(4))
+    errors = [apart(other, first) for other in others]
+    assert len(set(errors)) == 3
+    predicted = md.predict(network, 0.1, task, 0.05, 60, key=KEY)
+    assert predicted.error == pytest.approx(np.sqrt(np.mean(np.square(errors))))
 
 
 def test_the_stated_error_is_the_difference_of_two_stand_ins_written_out():

@@ -293,19 +293,19 @@ def test_neurons_that_are_repeated_have_no_output_at_first_and_the_second_ones_t
     keys = jax.random.split(KEY, 150)
     for key in keys:
         choice = choose_stand_in(network, without_last, task, num_neurons=64, key=key, **how)
-        small, weights, data = choice.make(True)
+        small, weights, data = choice.make(1)
         assert small.sizes[1] == 32
         squares.append(small.apply(weights, data.inputs) ** 2)
         seconds.append(weights[-1][0])
     drawn = [network.apply(network.init(key, without_last), task.inputs) for key in keys]
     assert np.mean(squares) == pytest.approx(np.mean(np.square(drawn)), rel=0.15)
     assert np.std(seconds) == pytest.approx(0.5, rel=0.05)
-    small, weights, data = choice.make(False)
+    small, weights, data = choice.make(0)
     assert small.sizes[1] == 64
     close(small.apply(weights, data.inputs), 0, atol=1e-12)
     assert len(np.unique(np.asarray(weights[0][0])[:, 0])) == 32
     choices = [choose_stand_in(network, 0.5, task, num_neurons=64, key=key, **how) for key in keys]
-    last = [choice.make(False)[1][-1][1] for choice in choices]
+    last = [choice.make(0)[1][-1][1] for choice in choices]
     assert np.std(last) == pytest.approx(0.5, rel=0.15)
 
 
@@ -316,7 +316,7 @@ def test_second_neurons_have_no_output_where_the_networks_is_far_below_the_targe
     network, scale = md.Layered((5, 300, 2), jnp.tanh, biases), [0.5, (1e-4, 0.0)]
     how = {"optimiser": optax.adam(0.01), "loss": md.squared_error, "num_steps": 9}
     choice = choose_stand_in(network, scale, task, num_neurons=64, key=KEY, **how)
-    small, weights, data = choice.make(True)
+    small, weights, data = choice.make(1)
     close(small.apply(weights, data.inputs), 0, atol=1e-12)
 
 

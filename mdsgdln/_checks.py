@@ -60,7 +60,10 @@ def real_array(name: str, value: Any, axes: str) -> Array:
     try:
         array = np.asarray(value)
         if array.dtype.kind in "US":
-            advice = "; name classes by one-hot rows, as numpy.eye(K)[labels]"
+            advice = (
+                "; numpy.unique(names, return_inverse=True)[1] numbers names, and "
+                "numpy.eye(K)[numbers] has their one-hot rows"
+            )
         if array.dtype.kind not in "biufO" and not jnp.issubdtype(array.dtype, np.floating):
             raise TypeError(array.dtype)  # complex numbers, text, dates
         wide = array.dtype in (np.float32, np.float64)

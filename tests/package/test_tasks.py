@@ -106,6 +106,8 @@ def test_samples_may_be_rows_as_in_scikit_learn():
     equal(task.targets, data.target.T)
     frame, column = load_diabetes(as_frame=True, return_X_y=True)
     equal(Task.from_samples(frame, column).targets, [column])
+    with refused("Y: expected the rows of X in its order"):
+        Task.from_samples(frame, column[::-1])
 
 
 def test_rows_that_are_probably_samples_are_noticed():

@@ -37,7 +37,6 @@ class Tested(NamedTuple):
         reason: why they are no kinds; empty if they are.
         close: patterns that would be modes if one that differs from another in one or two
             conditions counted; 0 where there are two modes or more without that.
-        caveats: of kinds.
         apart: their silhouette; NaN where it does not decide.
         null: the same of each surrogate.
     """
@@ -47,7 +46,6 @@ class Tested(NamedTuple):
     clear: Bool[np.ndarray, " K"]
     reason: str
     close: int = 0
-    caveats: tuple[str, ...] = ()
     apart: float = np.nan
     null: tuple[float, ...] = (np.nan,)
 
@@ -76,8 +74,8 @@ def _test(patterns: States, share: float, rng, seed: int) -> Tested:
     apart = silhouette(density_modes(small, share)[0], small, number)
     others = surrogates(small, SURROGATES, seed)
     null = [silhouette(mixture(other, share), other, number) for other in others]
-    reason, caveats = verdict(modes, apart, max(null))
-    return Tested(modes, share, clear, reason, 0, tuple(caveats), apart, tuple(null))
+    reason = verdict(modes.gates, apart, max(null))
+    return Tested(modes, share, clear, reason, 0, apart, tuple(null))
 
 
 def _small(patterns: States, rng) -> States:
@@ -134,34 +132,46 @@ def silhouette(found: Mixture, patterns: States, most: int) -> float:
     return float(np.where(np.isin(kind, largest), np.maximum(fit, 0), 0).mean())
 
 
-def verdict(found: Mixture, apart: float, null: float) -> tuple[str, list[str]]:
-    """Return why there are no kinds, or an empty reason and caveats."""
-    number, (groups, _) = len(found.gates), _groups(found.gates)
-    many = number > groups + 1
-    needed = null + MARGIN * (1 if many else 1 - null)
-    if many and apart <= needed:
-        return (
-            f"patterns are no farther apart than without kinds: in {number} groups the silhouette "
-            f"is {apart:.2f}, in surrogates up to {null:.2f}"
-        ), []
-    coarse = [one for one in _families(found.gates) if _is_coarse(found.gates[one])]
-    if number == 2 or apart <= needed:
+def verdict(gates: np.ndarray, apart: float, null: float) -> str:
+    """Return why modes are no kinds; empty if they are."""
+    if not _are_many(gates) or _is_clear(gates, apart, null):
+        return ""
+    return (
+        f"patterns are no farther apart than without kinds: in {len(gates)} groups the silhouette "
+        f"is {apart:.2f}, in surrogates up to {null:.2f}"
+    )
+
+
+def coarseness(gates: np.ndarray, apart: float, null: float) -> list[str]:
+    """Return that kinds, or some of them, could be stretches of a continuum, sampled coarsely."""
+    number = len(gates)
+    if number == 2 or not _is_clear(gates, apart, null):
         coarse = [list(range(number))]
+    else:
+        coarse = [family for family in _families(gates) if _is_coarse(gates[family])]
     if not coarse:
-        return "", []
-    groups, steps = _groups(found.gates[coarse[0]])  # of the largest
+        return []
+    groups, steps = _groups(gates[coarse[0]])  # of the largest
     some = len(coarse[0])
     which = f"The {number} kinds" if some == number else f"Of the {number} kinds, {some}"
-    return "", [
+    return [
         f"{which} differ in {groups} group{'s' * (groups > 1)} of conditions, neighbours in "
         f"{steps}: a continuum that is sampled so coarsely could look the same."
     ]
 
 
+def _are_many(gates: np.ndarray) -> bool:
+    """Return whether there are as many as independent responses in groups of conditions have."""
+    return len(gates) > _groups(gates)[0] + 1
+
+
+def _is_clear(gates: np.ndarray, apart: float, null: float) -> bool:
+    return apart > null + MARGIN * (1 if _are_many(gates) else 1 - null)
+
+
 def _is_coarse(gates: np.ndarray) -> bool:
-    """Return whether kinds could be stretches of a continuum, sampled coarsely."""
     groups, steps = _groups(gates)
-    return steps < FAR and (len(gates) > groups + 1 or groups >= MANY_GROUPS)
+    return steps < FAR and (_are_many(gates) or groups >= MANY_GROUPS)
 
 
 def _groups(gates: np.ndarray) -> tuple[int, int]:
@@ -186,17 +196,19 @@ def _families(gates: np.ndarray) -> list[list[int]]:
     def divided(cells: np.ndarray, kind: int) -> np.ndarray:
         return np.unique(2 * cells + gates[kind], return_inverse=True)[1]
 
-    families = {tuple(range(len(gates)))}
-    for pair in combinations(range(len(gates)), 2):
-        family, cells = set(pair), divided(gates[pair[0]], pair[1])
-        while others := set(range(len(gates))) - family:
-            finer = {kind: divided(cells, kind) for kind in others}
-            best = min(others, key=lambda kind: finer[kind].max())
+    families, seen = {frozenset(range(len(gates)))}, set()
+    some = frozenset(np.flatnonzero(~gates.all(axis=1)).tolist())  # always on, it divides nothing
+    for pair in combinations(sorted(some), 2):
+        family, cells = frozenset(pair), divided(gates[pair[0]], pair[1])
+        while family not in seen and family < some:
+            seen.add(family)
+            finer = {kind: divided(cells, kind) for kind in sorted(some - family)}
+            best = min(finer, key=lambda kind: finer[kind].max())
             if finer[best].max() + 1 > DIVIDED * (cells.max() + 1):
                 break
             family, cells = family | {best}, finer[best]
-        families |= {tuple(sorted(family))} if len(family) > 2 else set()
-    return sorted(map(list, families), key=len, reverse=True)
+        families |= {family} if len(family) > 2 else set()
+    return sorted(map(sorted, families), key=len, reverse=True)
 
 
 def surrogates(patterns: States, each: int, seed: int) -> Iterator[States]:

@@ -21,7 +21,7 @@ from mdsgdln.discovery.caveats import (
 )
 from mdsgdln.discovery.clusters import checked_activity, checked_weights
 from mdsgdln.discovery.density import SMALLEST, Mixture, States, mixture
-from mdsgdln.discovery.evidence import Tested, tested_modes
+from mdsgdln.discovery.evidence import Tested, coarseness, tested_modes
 from mdsgdln.discovery.recordings import Recording, entries, listed
 
 MOST_NEURONS = 1000  # that are clustered
@@ -204,21 +204,25 @@ def _lasting(
     tested: Tested, patterns: States, sample: States, resamples: int, rng
 ) -> tuple[Mixture, np.ndarray, str, list[str]]:
     """Return the kinds among tested modes, their stability, or why there are none, and caveats."""
-    modes, clear, reason, caveats = tested.modes, tested.clear, tested.reason, list(tested.caveats)
-    if not reason and not clear.all():
-        number = np.isin(modes.kind(patterns), np.flatnonzero(~clear)).sum()
-        left = f"{(~clear).sum()} ({number} neurons)"
-        caveats = [*caveats, f"Modes left out, as their gates are not decided: {left}."]
+    modes, clear, reason = tested.modes, tested.clear, tested.reason
     found = modes.only(clear & (not reason))
     found = found.only(np.lexsort([*found.gates.T[::-1], found.gates.sum(axis=1)])[::-1])
     stability = _stability(found, sample, tested.share, resamples, rng)
     lasting = stability >= DISSOLVED
     if not reason and lasting.sum() < 2:
-        reason, lasting = "kinds dissolve in halves of the neurons", lasting & False
-    elif not lasting.all():
+        reason = "kinds dissolve in halves of the neurons"
+    found, stability = found.only(lasting & (not reason)), stability[lasting & (not reason)]
+    if reason:
+        return found, stability, reason, []
+    caveats = coarseness(found.gates, tested.apart, max(tested.null))
+    if not clear.all():
+        number = np.isin(modes.kind(patterns), np.flatnonzero(~clear)).sum()
+        left = f"{(~clear).sum()} ({number} neurons)"
+        caveats.append(f"Modes left out, as their gates are not decided: {left}.")
+    if not lasting.all():
         left = f"{(~lasting).sum()}"
-        caveats = [*caveats, f"Modes left out, as they dissolve in halves of the neurons: {left}."]
-    return found.only(lasting), stability[lasting], reason, caveats
+        caveats.append(f"Modes left out, as they dissolve in halves of the neurons: {left}.")
+    return found, stability, reason, caveats
 
 
 def _stability(found, sample, share, resamples, rng) -> np.ndarray:

@@ -183,13 +183,15 @@ def narrow_layers(
 def is_homogeneous(activation: Callable[[Array], Array]) -> bool:
     """Return whether φ(cz) = c φ(z) for c > 0, as for a ReLU, over twelve orders of magnitude."""
     with jax.ensure_compile_time_eval():  # concrete within vmap, too
-        z = jnp.linspace(-3.0, 3.0, 25)
-        unit = np.asarray(activation(z))
-        return all(
-            np.abs(np.asarray(activation(factor * z)) / factor - unit).max()
-            <= HOMOGENEOUS * np.abs(unit).max()
-            for factor in FACTORS
-        )
+        return bool(_scales(activation, np.linspace(-3.0, 3.0, 25)))
+
+
+@partial(jax.jit, static_argnames="activation")
+def _scales(activation: Callable[[Array], Array], arriving: Array) -> Array:
+    """Return whether activities are proportional to the size of what arrives; compiled as one."""
+    unit = activation(arriving)
+    differences = [activation(factor * arriving) / factor - unit for factor in FACTORS]
+    return jnp.abs(jnp.stack(differences)).max() <= HOMOGENEOUS * jnp.abs(unit).max()
 
 
 def treats_neurons_alike(activation: Callable[[Array], Array], width: int) -> bool:

@@ -55,9 +55,9 @@ def predict(
     root mean square of three, as curves vary more); of a gated or linear network at least the error
     that one draw in twenty exceeds (``scatter``). Curves of N random neurons scatter as N^{-1/2}:
     from this and Δ follows ``seed_difference``. What the choice of batches adds to Δ is taken to be
-    the mean difference of successive losses. With one hidden layer Δ compares one pair, so that
-    another key may give several times more or less. With one or two inputs, where rare neurons of a
-    wide network may decide, more ``num_neurons`` help.
+    the mean difference of successive losses. Δ compares few curves, so that another key may give
+    several times more or less. With one or two inputs, where rare neurons of a wide network may
+    decide, more ``num_neurons`` help.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.

@@ -91,7 +91,7 @@ def mode_trajectory(
     a(t) = s/d + (a₀ − s/d) e^{−dt}, and a₀ + s t for d = 0. L > 2 is integrated numerically.
 
     Args:
-        times: t = learning rate · step, shape (T,); for L > 2 increasing, of at least 0.
+        times: t = learning rate · step, of at least 0, shape (T,); for L > 2 increasing.
         singular_values: s_α, shape (modes,) or a number.
         input_variances: d_α, likewise.
         starts: a₀, likewise; above 0 for L > 2. A mode with a₀ = 0 grows for L = 1, not for L = 2.
@@ -99,6 +99,8 @@ def mode_trajectory(
     """
     depth = checks.positive_integer("depth", depth)
     times = checks.finite_array("times", times, 1, "(T,)") if depth < 3 else checks.times(times)
+    if not checks.is_traced(times):
+        checks.require((np.asarray(times) >= 0).all(), "times", "times of at least 0", times)
     s, d, start = _columns(
         singular_values=singular_values, input_variances=input_variances, starts=starts
     )
@@ -118,7 +120,7 @@ def _saturating(
 ) -> Float[Array, "modes T"]:
     """Return (1 − e^{−rt})/r, for small x = rt by t (1 − x/2 + x²/6), as slopes would cancel."""
     exponent = rate * times
-    small = jnp.abs(exponent) < jnp.finfo(exponent.dtype).eps ** 0.25
+    small = exponent < jnp.finfo(exponent.dtype).eps ** 0.25
     series = times * (1 - exponent / 2 + exponent**2 / 6)
     return jnp.where(small, series, -jnp.expm1(-exponent) / jnp.where(small, 1.0, rate))
 

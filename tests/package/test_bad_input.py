@@ -325,7 +325,7 @@ CASES = [
     bad("theory.mode_trajectory", starts=[0.1, 0.0]),
     bad("theory.mode_trajectory", times=TIMES[::-1]),
     bad("theory.mode_trajectory", singular_values=[[1.0], [1.0, 2.0]]),
-    bad("theory.mode_trajectory", times=TIMES - 1.0),
+    *(bad("theory.mode_trajectory", times=TIMES - 1.0, depth=depth) for depth in (1, 2, 3)),
     bad("theory.predict", "one edge in and one edge out", network=DEEP_PATHS, scale=1e-3),
     bad("theory.predict", "one per neuron", network=SINGLE, scale=1e-3),
     bad("theory.predict", "scale: expected a finite number above 0", scale=0.0),

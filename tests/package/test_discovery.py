@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 from mdsgdln import discovery, gates
 from mdsgdln.discovery import density
 from mdsgdln.discovery.density import States
-from mdsgdln.discovery.evidence import surrogates, tetrachoric, verdict
+from mdsgdln.discovery.evidence import coarseness, surrogates, tetrachoric
 from mdsgdln.discovery.kinds import in_words
 from mdsgdln_book import plots
 
@@ -197,8 +197,13 @@ def test_a_continuum_of_few_distinct_conditions_is_warned_about():
     crossed = np.vstack([np.kron(half, np.ones(4)), np.kron(np.ones(4), half)])  # two variables
     with pytest.warns(UserWarning, match="Of the 8 kinds, 4 differ in 2 groups"):
         discovery.find(recorded(crossed, 0.02, neurons=25), resamples=4)
+    items = np.unpackbits(np.uint8([[0x60], [0xBB], [0x53], [0x9E]]), axis=1).repeat(2, axis=1)
+    contexts = np.kron([[1, 1, 0], [0, 1, 0], [0, 1, 1]], np.ones(16))
+    planted = [contexts, np.kron(np.ones(3), items)]
+    planted = np.vstack([*planted, np.ones((1, 48))])  # always on, and so of no variable
+    assert not discovery.find(recorded(planted, 0.04, neurons=40), resamples=4).caveats
     three = density.mixture(States.of(recorded(CONTEXTS[:3], 0.0)), 0.02)
-    assert "3 kinds differ in 2 groups of conditions" in verdict(three, 0.0, 0.0)[1][0]
+    assert "3 kinds differ in 2 groups of conditions" in coarseness(three.gates, 0.0, 0.0)[0]
 
 
 @pytest.mark.parametrize("planted", [np.eye(3), np.eye(4), np.eye(12), CONTEXTS[:, ::8]])

@@ -88,13 +88,6 @@ def test_slopes_exist_where_a_rate_vanishes(depth):
         close(jax.grad(strength)(rate), one_sided, rtol=1e-6)
 
 
-def test_trajectories_go_back_in_time():
-    """One layer, s = d = 1: a = 1 + (a₀ − 1) e^{−t}; two: a/(1 − a) = a₀/(1 − a₀) e^{2t}."""
-    close(theory.mode_trajectory([-5.0], 1.0, 1.0, 0.1, depth=1), [[1 - 0.9 * np.exp(5)]])
-    odds = 0.1 / 0.9 * np.exp(-10)
-    close(theory.mode_trajectory([-5.0], 1.0, 1.0, 0.1), [[odds / (1 + odds)]])
-
-
 def test_mode_losses_is_the_loss_of_the_map():
     strengths = jnp.array([[0.3], [0.7], [1.1], [0.2]])
     mapping = MODES.left * strengths.T @ MODES.right.T

@@ -42,7 +42,7 @@ var Laboratory = (() => {
     structures: ["tree, ring, cross", {}, ["tree", "tree", "ring", "cross"]],
     two: ["two contexts", { contexts: 2 }],
     four: ["four contexts", { contexts: 4, rate: -0.9 }],
-    apart: ["nothing in common", { rate: -0.7 }, ["empty"]],
+    apart: ["no common block", { rate: -0.7 }, ["empty"]],
     equivalence: ["equivalence", { opposite: true }],
     xor: ["XOR", { hidden: 128, scale: -4, rate: -1.7 }, []],
     adam: ["trees with Adam", { rule: ADAM, rate: RATES[ADAM] }],

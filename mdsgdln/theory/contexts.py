@@ -98,8 +98,8 @@ def context_preference(
 
     For equal blocks it is a theorem that π keeps its direction while the neuron is active
     everywhere. It is a forecast that the neuron ends up inactive in the contexts with the lowest
-    π_c; it is best for many neurons, and output weights that are small or no larger than input
-    weights.
+    π_c; it is best for many neurons and small weights; of large ones, if output weights are smaller
+    than input weights.
 
     Args:
         network: a ReLU network with one hidden layer.

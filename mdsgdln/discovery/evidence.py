@@ -194,19 +194,23 @@ def _families(gates: np.ndarray) -> list[list[int]]:
     """
 
     def divided(cells: np.ndarray, kind: int) -> np.ndarray:
-        return np.unique(2 * cells + gates[kind], return_inverse=True)[1]
+        parts = np.vstack([cells * gates[kind], cells * (1 - gates[kind])])
+        return parts[parts.any(axis=1)]
 
+    always = np.flatnonzero(gates.all(axis=1)).tolist()  # such a kind divides nothing
+    everything = np.ones((1, gates.shape[1]))
     families, seen = {frozenset(range(len(gates)))}, set()
-    some = frozenset(np.flatnonzero(~gates.all(axis=1)).tolist())  # always on, it divides nothing
-    for pair in combinations(sorted(some), 2):
-        family, cells = frozenset(pair), divided(gates[pair[0]], pair[1])
-        while family not in seen and family < some:
+    for pair in combinations(sorted(set(range(len(gates))) - set(always)), 2):
+        family, cells = frozenset(pair), divided(divided(everything, pair[0]), pair[1])
+        while family not in seen and len(family) + len(always) < len(gates):
             seen.add(family)
-            finer = {kind: divided(cells, kind) for kind in sorted(some - family)}
-            best = min(finer, key=lambda kind: finer[kind].max())
-            if finer[best].max() + 1 > DIVIDED * (cells.max() + 1):
+            on = gates @ cells.T
+            finer = (on > 0).sum(axis=1) + (on < cells.sum(axis=1)).sum(axis=1)  # cells with each
+            finer[[*family, *always]] = 2 * len(cells) + 1
+            best = int(finer.argmin())
+            if finer[best] > DIVIDED * len(cells):
                 break
-            family, cells = family | {best}, finer[best]
+            family, cells = family | {best}, divided(cells, best)
         families |= {family} if len(family) > 2 else set()
     return sorted(map(sorted, families), key=len, reverse=True)
 

@@ -100,11 +100,12 @@ def concrete(name: str, value: object) -> None:
         )
 
 
-def times(value: Numbers) -> Array:
+def times(value: Numbers, increasing: bool = True) -> Array:
     array = finite_array("times", value, 1, "(T,)")
     if not is_traced(array):
-        increasing = (np.diff(array, prepend=0.0) >= 0).all()
-        require(increasing, "times", "increasing times of at least 0", value)
+        steps = np.diff(array, prepend=0.0) if increasing else np.asarray(array)
+        expected = f"{'increasing ' * increasing}times of at least 0"
+        require((steps >= 0).all(), "times", expected, value)
     return array
 
 

@@ -1,13 +1,17 @@
 """What a recording cannot tell, in words."""
 
 from collections.abc import Hashable, Sequence
+from itertools import combinations
 
 import numpy as np
 
 from mdsgdln.discovery.density import States
+from mdsgdln.discovery.evidence import are_many, groups_of, is_clear
 from mdsgdln.discovery.recordings import Recording, listed
 
 CENTRE = 1e-3  # of its deviation, within which a neuron's mean is zero
+MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
+DIVIDED = 1.5  # times the cells that one more kind of a variable makes of them, at most
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
 ABOVE_ZERO = (
     "A neuron counts as on above zero. Where noise is above zero, subtract a baseline and its "
@@ -61,3 +65,55 @@ def of_shape(neurons: int, conditions: int) -> list[str]:
         f"More conditions ({conditions}) than neurons ({neurons}): neurons are rows and "
         "conditions are columns; if yours are the other way round, transpose the activity."
     ] * (conditions > neurons)
+
+
+def coarseness(gates: np.ndarray, apart: float, null: float) -> list[str]:
+    """Return that kinds, or some of them, could be stretches of a continuum, sampled coarsely."""
+    number = len(gates)
+    if number == 2 or not is_clear(gates, apart, null):
+        coarse = [list(range(number))]
+    else:
+        coarse = [family for family in _families(gates) if _is_coarse(gates[family])]
+    if not coarse:
+        return []
+    groups, steps = groups_of(gates[coarse[0]])  # of the largest
+    some = len(coarse[0])
+    which = f"The {number} kinds" if some == number else f"Of the {number} kinds, {some}"
+    return [
+        f"{which} differ in {groups} group{'s' * (groups > 1)} of conditions, neighbours in "
+        f"{steps}: a continuum that is sampled so coarsely could look the same."
+    ]
+
+
+def _is_coarse(gates: np.ndarray) -> bool:
+    groups, steps = groups_of(gates)
+    return steps < FAR and (are_many(gates) or groups >= MANY_GROUPS)
+
+
+def _families(gates: np.ndarray) -> list[list[int]]:
+    """Return all kinds, and those that depend on one of several variables, three or more.
+
+    Kinds of one variable divide the conditions into few cells, each more into few more; those of
+    another divide every cell, as where orientations are crossed with positions.
+    """
+
+    def divided(cells: np.ndarray, kind: int) -> np.ndarray:
+        parts = np.vstack([cells * gates[kind], cells * (1 - gates[kind])])
+        return parts[parts.any(axis=1)]
+
+    always = np.flatnonzero(gates.all(axis=1)).tolist()  # such a kind divides nothing
+    everything = np.ones((1, gates.shape[1]))
+    families, seen = {frozenset(range(len(gates)))}, set()
+    for pair in combinations(sorted(set(range(len(gates))) - set(always)), 2):
+        family, cells = frozenset(pair), divided(divided(everything, pair[0]), pair[1])
+        while family not in seen and len(family) + len(always) < len(gates):
+            seen.add(family)
+            on = gates @ cells.T
+            finer = (on > 0).sum(axis=1) + (on < cells.sum(axis=1)).sum(axis=1)  # cells with each
+            finer[[*family, *always]] = 2 * len(cells) + 1
+            best = int(finer.argmin())
+            if finer[best] > DIVIDED * len(cells):
+                break
+            family, cells = family | {best}, divided(cells, best)
+        families |= {family} if len(family) > 2 else set()
+    return sorted(map(sorted, families), key=len, reverse=True)

@@ -4,7 +4,6 @@ Surrogates without kinds are thresholded Gaussians of the same covariance, of an
 """
 
 from collections.abc import Iterator
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +18,6 @@ FEWER_NEURONS, FEWER_CONDITIONS = 300, 100  # of surrogates
 NOISIEST, AMBIGUOUS = 0.2, 0.3  # rates of flips: in all conditions of a kind, and in one of them
 UNDECIDED = 0.3  # share of the neurons in kinds whose gates are not decided
 MARGIN = 0.05  # of the silhouette above all surrogates; with few kinds, of what is left to one
-MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
-DIVIDED = 1.5  # times the cells that one more kind of a variable makes of them, at most
 RANKS = (1, 2, 3, 5, None)  # of the Gaussians; None: all of the covariance, as in the ePAIRS test
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(20)
 ALL_BUT_ONE = 0.998  # a correlation that is not told from one
@@ -134,7 +131,7 @@ def silhouette(found: Mixture, patterns: States, most: int) -> float:
 
 def verdict(gates: np.ndarray, apart: float, null: float) -> str:
     """Return why modes are no kinds; empty if they are."""
-    if not _are_many(gates) or _is_clear(gates, apart, null):
+    if not are_many(gates) or is_clear(gates, apart, null):
         return ""
     return (
         f"patterns are no farther apart than without kinds: in {len(gates)} groups the silhouette "
@@ -142,39 +139,17 @@ def verdict(gates: np.ndarray, apart: float, null: float) -> str:
     )
 
 
-def coarseness(gates: np.ndarray, apart: float, null: float) -> list[str]:
-    """Return that kinds, or some of them, could be stretches of a continuum, sampled coarsely."""
-    number = len(gates)
-    if number == 2 or not _is_clear(gates, apart, null):
-        coarse = [list(range(number))]
-    else:
-        coarse = [family for family in _families(gates) if _is_coarse(gates[family])]
-    if not coarse:
-        return []
-    groups, steps = _groups(gates[coarse[0]])  # of the largest
-    some = len(coarse[0])
-    which = f"The {number} kinds" if some == number else f"Of the {number} kinds, {some}"
-    return [
-        f"{which} differ in {groups} group{'s' * (groups > 1)} of conditions, neighbours in "
-        f"{steps}: a continuum that is sampled so coarsely could look the same."
-    ]
-
-
-def _are_many(gates: np.ndarray) -> bool:
+def are_many(gates: np.ndarray) -> bool:
     """Return whether there are as many as independent responses in groups of conditions have."""
-    return len(gates) > _groups(gates)[0] + 1
+    return len(gates) > groups_of(gates)[0] + 1
 
 
-def _is_clear(gates: np.ndarray, apart: float, null: float) -> bool:
-    return apart > null + MARGIN * (1 if _are_many(gates) else 1 - null)
+def is_clear(gates: np.ndarray, apart: float, null: float) -> bool:
+    """Return whether kinds are farther apart than in surrogates, by the silhouette."""
+    return apart > null + MARGIN * (1 if are_many(gates) else 1 - null)
 
 
-def _is_coarse(gates: np.ndarray) -> bool:
-    groups, steps = _groups(gates)
-    return steps < FAR and (_are_many(gates) or groups >= MANY_GROUPS)
-
-
-def _groups(gates: np.ndarray) -> tuple[int, int]:
+def groups_of(gates: np.ndarray) -> tuple[int, int]:
     """Return the number of groups of conditions, and of those in which neighbours differ.
 
     In a group all gates are the same, or the opposite. Of all kinds, the one whose nearest
@@ -184,35 +159,6 @@ def _groups(gates: np.ndarray) -> tuple[int, int]:
     groups = np.unique(np.where(columns[:, :1] > 0, 1 - columns, columns), axis=0).T
     differing = (groups[:, None] != groups[None]).sum(axis=2) + len(columns) * np.eye(len(groups))
     return groups.shape[1], int(differing.min(axis=1).max())
-
-
-def _families(gates: np.ndarray) -> list[list[int]]:
-    """Return all kinds, and those that depend on one of several variables, three or more.
-
-    Kinds of one variable divide the conditions into few cells, each more into few more; those of
-    another divide every cell, as where orientations are crossed with positions.
-    """
-
-    def divided(cells: np.ndarray, kind: int) -> np.ndarray:
-        parts = np.vstack([cells * gates[kind], cells * (1 - gates[kind])])
-        return parts[parts.any(axis=1)]
-
-    always = np.flatnonzero(gates.all(axis=1)).tolist()  # such a kind divides nothing
-    everything = np.ones((1, gates.shape[1]))
-    families, seen = {frozenset(range(len(gates)))}, set()
-    for pair in combinations(sorted(set(range(len(gates))) - set(always)), 2):
-        family, cells = frozenset(pair), divided(divided(everything, pair[0]), pair[1])
-        while family not in seen and len(family) + len(always) < len(gates):
-            seen.add(family)
-            on = gates @ cells.T
-            finer = (on > 0).sum(axis=1) + (on < cells.sum(axis=1)).sum(axis=1)  # cells with each
-            finer[[*family, *always]] = 2 * len(cells) + 1
-            best = int(finer.argmin())
-            if finer[best] > DIVIDED * len(cells):
-                break
-            family, cells = family | {best}, divided(cells, best)
-        families |= {family} if len(family) > 2 else set()
-    return sorted(map(sorted, families), key=len, reverse=True)
 
 
 def surrogates(patterns: States, each: int, seed: int) -> Iterator[States]:

@@ -14,6 +14,7 @@ from mdsgdln.discovery.caveats import (
     ABOVE_ZERO,
     CENTRED,
     CLOSE,
+    coarseness,
     is_centred,
     never_recorded,
     of_shape,
@@ -21,7 +22,7 @@ from mdsgdln.discovery.caveats import (
 )
 from mdsgdln.discovery.clusters import checked_activity, checked_weights
 from mdsgdln.discovery.density import SMALLEST, Mixture, States, mixture
-from mdsgdln.discovery.evidence import Tested, coarseness, tested_modes
+from mdsgdln.discovery.evidence import Tested, tested_modes
 from mdsgdln.discovery.recordings import Recording, entries, listed
 
 MOST_NEURONS = 1000  # that are clustered

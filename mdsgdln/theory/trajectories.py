@@ -98,9 +98,7 @@ def mode_trajectory(
         depth: L, the number of weight layers.
     """
     depth = checks.positive_integer("depth", depth)
-    times = checks.finite_array("times", times, 1, "(T,)") if depth < 3 else checks.times(times)
-    if not checks.is_traced(times):
-        checks.require((np.asarray(times) >= 0).all(), "times", "times of at least 0", times)
+    times = checks.times(times, increasing=depth > 2)
     s, d, start = _columns(
         singular_values=singular_values, input_variances=input_variances, starts=starts
     )

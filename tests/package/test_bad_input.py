@@ -211,10 +211,8 @@ def public():
     found = {}
     for each in pkgutil.iter_modules(mdsgdln.__path__):
         module = import_module(f"mdsgdln.{each.name}")
-        # What prediction has, theory has, too.
-        for name in (
-            () if each.name.startswith("_") or each.name == "prediction" else module.__all__
-        ):
+        again = each.name == "prediction"  # all of it is in theory, too
+        for name in () if each.name.startswith("_") or again else module.__all__:
             kind, name = getattr(module, name), f"{each.name}.{name}"
             made_by_users = not hasattr(kind, "_fields")
             error = isinstance(kind, type) and issubclass(kind, Exception)

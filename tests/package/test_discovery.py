@@ -12,8 +12,9 @@ from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
 from mdsgdln import discovery, gates
 from mdsgdln.discovery import density
+from mdsgdln.discovery.caveats import coarseness
 from mdsgdln.discovery.density import States
-from mdsgdln.discovery.evidence import coarseness, surrogates, tetrachoric
+from mdsgdln.discovery.evidence import surrogates, tetrachoric
 from mdsgdln.discovery.kinds import in_words
 from mdsgdln_book import plots
 

@@ -1,16 +1,14 @@
-"""Dynamics that only this book uses: where small neurons go, waiting, sliding, first strengths."""
+"""Dynamics that only this book uses: where small neurons go, waiting, first strengths."""
 
 from mdsgdln_book.dynamics.first_drops import first_drop
 from mdsgdln_book.dynamics.maxima import Candidate, candidates, drive
 from mdsgdln_book.dynamics.relu_basins import Basin, basins
-from mdsgdln_book.dynamics.sliding_flow import ReLUFlow, relu_flow
 from mdsgdln_book.dynamics.starts import balanced_weights, measured_initial_strength
 from mdsgdln_book.dynamics.waiting import drop_times
 
 __all__ = [
     "Basin",
     "Candidate",
-    "ReLUFlow",
     "balanced_weights",
     "basins",
     "candidates",
@@ -18,5 +16,4 @@ __all__ = [
     "drop_times",
     "first_drop",
     "measured_initial_strength",
-    "relu_flow",
 ]

@@ -15,8 +15,8 @@ AVAILABLE = {name: table for name, table in tables.all_tables().items() if table
 # Rows of more than 2.5 CPU seconds whose code other rows run, too, or the chapter itself.
 DEAR = """
 assumptions_sgd attention_after context_candidates depth_reuse digit_routes exact_freezing
-finding_elbow no_common_block people_digits predicted_at_random predicted_curves prediction
-published_gates race_or_lazy real_data real_data_neurons scaled_pathways sharing
+finding_elbow no_common_block people_digits people_silence predicted_at_random predicted_curves
+prediction published_gates race_or_lazy real_data real_data_neurons scaled_pathways sharing
 three_values
 """.split()
 REPEATED = [

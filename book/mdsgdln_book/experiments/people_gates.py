@@ -29,8 +29,13 @@ RULES = {
     "AdamW": (optax.adamw(1e-3, weight_decay=0.01), 500, 1500),
     "Muon": (optax.contrib.muon(5e-3), 500, 1500),
 }
-
-
+# {rule: (optimiser, steps until a thousandth of the squared loss is left)}
+LONGER = {
+    "descent": (optax.sgd(0.1), 8000),
+    "Adam": (optax.adam(1e-3), 3000),
+    "Adam, a tenth of the step": (optax.adam(1e-4), 20_000),
+}
+LATE = (0.03, 0.001)  # of the loss
 LOSSES = {"squared": md.squared_error, "logistic": md.logistic}
 
 
@@ -141,8 +146,26 @@ def loss_left_by_linear_network(task, losses: np.ndarray, loss: str, key) -> np.
     return np.asarray(run.losses)[[then, -1]] / run.losses[0]
 
 
+def measure_silence(rule: str, seed: int) -> dict:
+    """Return the share of the weight that no item of some context activates, late in training.
+
+    When each of LATE of the loss is left, on trees in three contexts, with the squared error.
+    """
+    optimiser, steps = LONGER[rule]
+    trees = task_by_kind("conjunction", 3, "tree", 0)
+    network = md.ReLUNetwork((len(trees.inputs), HIDDEN, len(trees.targets)))
+    weights, how = network.init(jax.random.key(seed), SCALE), {"optimiser": optimiser}
+    run = md.train(network, weights, trees, None, steps, **how, observe=keep_weights, every=EVERY)
+    late = [weights_at_loss(run, left) for left in LATE]
+    shares = [letting_go.shares_by_rule(now, trees, 3)[0] for now in late]
+    return {"silent": [share[1:-1].sum() for share in shares]}
+
+
 SEEDS = range(20, 25)
 TABLES = {
+    "people_silence": Table(
+        measure_silence, sweeps.grid(rule=[*LONGER], seed=range(30, 35)), repeated=(5,)
+    ),
     "people_gates": Table(
         measure_active_contexts,
         sweeps.grid(

@@ -42,7 +42,7 @@ def signs(found):
 # Faces ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("number", [3, 5, 7])
+@pytest.mark.parametrize("number", [3, 5])
 def test_planes_in_general_position_have_as_many_faces_as_counted(number):
     """P(P − 1) rays, twice as many parts of planes, P(P − 1) + 2 regions, and the origin."""
     faces = list_faces(np.asarray(random_task(0, 3, number).inputs))
@@ -65,10 +65,8 @@ def test_climb_is_the_steepest_direction():
 
 def test_maxima_beat_their_neighbours_and_the_winner_beats_random_weights():
     task, rng = random_task(4, num_samples=6), np.random.default_rng(0)
-    best, winner = (
-        dynamics.drive(task, rng.normal(size=(200_000, 3))).max(),
-        dynamics.candidates(task)[0],
-    )
+    best = dynamics.drive(task, rng.normal(size=(200_000, 3))).max()
+    winner = dynamics.candidates(task)[0]
     assert winner.rate * 0.999 < best <= winner.rate
     assert dynamics.drive(task, [winner.input_weights])[0] == pytest.approx(winner.rate)
     for maximum in maxima(task):
@@ -76,9 +74,8 @@ def test_maxima_beat_their_neighbours_and_the_winner_beats_random_weights():
         assert drives.max() <= maximum.rate * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_winner_of_a_non_negative_task(seed):
-    rng = np.random.default_rng(seed)
+def test_winner_of_a_non_negative_task():
+    rng = np.random.default_rng(0)
     inputs = rng.uniform(size=(4, 6)) * (rng.uniform(size=(4, 6)) < 0.4)
     targets = rng.uniform(size=(3, 6)) * (rng.uniform(size=(3, 6)) < 0.4)
     correlations = targets @ inputs.T / 6
@@ -191,7 +188,7 @@ def test_rounding_wakes_no_parked_sample():
     first, second = [0, 1, 2, 2, 0, 2, 1, 1, 0], [1, 2, 0, 2, 0, 1, 0, 1, 2]
     targets = [[1, 1, 1, -1, 1, 1, -1, 1, 1], [-1, -1, 1, -1, -1, 1, 1, 1, 1]]
     task = tasks.Task(np.vstack([np.eye(3)[:, first], np.eye(3)[:, second]]), targets)
-    found = basins(task, num_neurons=1024)
+    found = basins(task)
     assert found[0].gate.all() and climb(task, found[0].input_weights) < 1e-9
     (parked,) = [b for b in found if climb(task, b.input_weights) > 1e-6]
     assert parked.gate.sum() == 8 and parked.boundary[2]

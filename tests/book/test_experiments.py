@@ -2,16 +2,12 @@
 
 import jax
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose as close, assert_array_equal as equal
 
-from mdsgdln import networks, squared_error, tasks, theory
+from mdsgdln import cross_entropy, logistic, networks, squared_error, tasks, theory
 from mdsgdln_book import dynamics, linear_maps
-from mdsgdln_book.experiments import (
-    context_reuse,
-    pictures,
-    tree_symmetry,
-    two_hidden,
-)
+from mdsgdln_book.experiments import context_reuse, pictures, tree_symmetry, two_hidden
 
 
 def test_a_neuron_of_two_contexts_serves_two_thirds():
@@ -25,15 +21,13 @@ def test_a_neuron_of_two_contexts_serves_two_thirds():
 
 
 def test_trees_of_eight_items_leave_twelve_classes():
+    """Their outputs are turned, which changes no second moments."""
     for num_contexts in (2, 3, 4):
         task = tree_symmetry.tree_task(num_contexts)
         generators = tree_symmetry.tree_symmetries(num_contexts)
         assert tree_symmetry.symmetry_classes(task, generators).max() == 11
-
-
-def test_turned_outputs_have_the_second_moments_of_the_tree():
-    turned, plain = tree_symmetry.tree_task(3), tasks.contextual(3)
-    close(turned.targets.T @ turned.targets, plain.targets.T @ plain.targets, atol=1e-12)
+        plain = tasks.contextual(num_contexts).targets
+        close(task.targets.T @ task.targets, plain.T @ plain, atol=1e-12)
 
 
 def test_mnist_is_read_from_its_original_files(tmp_path, monkeypatch):
@@ -99,3 +93,19 @@ def test_balanced_weights_are_what_grows_of_a_draw():
         close(again[into], grown[into], atol=1e-12)
     small = theory.stand_in(network, grown, task)
     close(squared_error(*small), squared_error(network, grown, task), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("loss", "clock"), [(logistic, 4), (cross_entropy, 3)], ids=["logistic", "softmax"]
+)
+def test_other_losses_begin_as_the_squared_error_on_other_targets(loss, clock):
+    """A logistic loss as on targets 4y − 2, a softmax of q classes as on q y − 1, slower."""
+    targets = np.eye(3)[:, [0, 1, 2, 2, 1]]
+    inputs = np.random.default_rng(0).normal(size=(4, 5))
+    network = networks.LinearNetwork((4, 6, 3))
+    weights = network.init(jax.random.key(0), 1e-4)
+    gradient = jax.grad(loss, argnums=1)(network, weights, tasks.Task(inputs, targets))
+    other = tasks.Task(inputs, 4 * targets - 2 if loss is logistic else 3 * targets - 1)
+    squared = jax.grad(squared_error, argnums=1)(network, weights, other)
+    for found, expected in zip(gradient, squared, strict=True):
+        close(clock * found, expected, atol=1e-6 * np.abs(expected).max())

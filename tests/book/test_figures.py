@@ -1,13 +1,17 @@
-"""The reduction that figures of the papers show; the CSV of a figure has its numbers."""
+"""Figures: the reduction that those of the papers show, marks of graphs, numbers as CSV."""
 
 import io
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import pytest
+from matplotlib.offsetbox import AnnotationBbox
+from matplotlib.patches import Rectangle
+from matplotlib.text import Text
 
 from mdsgdln import networks, tasks, theory
-from mdsgdln_book import plotted
+from mdsgdln_book import plots, plotted
 from mdsgdln_book.paper_figures import routes
 
 
@@ -27,6 +31,19 @@ def test_the_reduction_is_that_of_the_package():
     ours = routes.reduced_race([scale] * 3, 3, 2, rate, 50)
     np.testing.assert_allclose(ours.losses, race.losses, rtol=1e-9)
     np.testing.assert_allclose(ours.values[:, 1].T, race.strengths["hidden 1", "hidden 2"])
+
+
+def test_a_node_has_a_cell_for_each_run_of_equal_gates():
+    task = tasks.contextual(3, 8)
+    network = networks.contextual_pathways(task, 3, 2, 10)
+    figure = plots.graph(network, names={"pathway 0": "common"})
+    boxes = [child for child in figure.axes[0].get_children() if isinstance(child, AnnotationBbox)]
+    texts = [[str(text.get_text()) for text in box.findobj(Text)] for box in boxes]
+    cells = {text[0]: len(box.findobj(Rectangle)) for text, box in zip(texts, boxes, strict=True)}
+    names = "common", "pathway 1", "pathway 2", "pathway 3"
+    assert [cells[name] for name in names] == [1, 2, 3, 2]
+    with pytest.raises(ValueError, match="names"):
+        plots.graph(network, names={"pathway 9": "none"})
 
 
 def panel():

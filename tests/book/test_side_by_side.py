@@ -16,7 +16,7 @@ def relu_start(*hidden, scale=0.1):
     return network, network.init(jax.random.key(0), scale)
 
 
-@pytest.mark.parametrize("hidden", [(20,), (15, 12), (9, 8, 7)])
+@pytest.mark.parametrize("hidden", [(20,), (15, 12)])
 def test_a_relu_network_and_its_exact_reln_agree_at_every_step(hidden):
     network, weights = relu_start(*hidden, scale=0.3)
     result = train_side_by_side(network, weights, TASK, RATE, STEPS)
@@ -30,11 +30,10 @@ def test_a_relu_network_and_its_exact_reln_agree_at_every_step(hidden):
             np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
-@pytest.mark.parametrize("step", [0, 120])
-def test_frozen_gates_are_a_gated_network_with_a_gate_per_neuron(step):
-    network, weights = relu_start(20)
+def test_frozen_gates_are_a_gated_network_with_a_gate_per_neuron():
+    step, (network, weights) = 120, relu_start(20)
     result = train_side_by_side(network, weights, TASK, RATE, STEPS, freeze_at=step)
-    until = training.train(network, weights, TASK, RATE, step).weights if step else weights
+    until = training.train(network, weights, TASK, RATE, step).weights
     (gates,) = network.gates(until, TASK.inputs)
     gated = networks.GatedNetwork(
         {"in": network.sizes[0], "hidden": 20, "out": network.sizes[2]},

@@ -1,6 +1,5 @@
 """Gates found in recorded activity: planted ones come back, whatever the order and the noise."""
 
-import re
 import warnings
 
 import matplotlib as mpl
@@ -80,12 +79,14 @@ def test_neurons_of_a_noisy_kind_beside_clean_ones_keep_it():
     equal(found.gates, CONTEXTS[:3])
     equal(found.gate_of, np.repeat(np.arange(3), 60))
     close(found.misfit, (activity != CONTEXTS[found.gate_of]).mean(axis=1))
+    equal(found.stability[1:], 1)
+    assert 0.6 < found.stability[0] < 0.97  # halves do not agree on all of its neurons
 
 
 def test_strength_order_copies_and_silent_neurons_change_nothing():
     activity, rng = recorded(CONTEXTS, 0.05), np.random.default_rng(2)
     strength = rng.exponential(size=activity.shape)
-    copied = np.vstack([np.tile(activity, (3, 1)), np.zeros((300, activity.shape[1]))])
+    copied = np.vstack([np.tile(activity, (2, 1)), np.zeros((200, activity.shape[1]))])
     order = rng.permutation(activity.shape[1])
     real = (2 * activity - 1) * strength  # on above zero
     assert as_set(found_gates(real[:, order])) == as_set(CONTEXTS[:, order])
@@ -101,7 +102,7 @@ def test_neurons_without_weight_do_not_count():
 
 @pytest.mark.filterwarnings("ignore:find. The 4 kinds")
 def test_the_seed_decides_what_is_drawn():
-    activity = recorded(CONTEXTS, 0.05)
+    activity = recorded(CONTEXTS, 0.05, neurons=15)
     first, same, other = (discovery.find(activity, resamples=2, seed=s) for s in (0, 0, 1))
     equal(first.null, same.null)
     assert (first.null != other.null).any()
@@ -171,9 +172,9 @@ NOISE = np.random.default_rng(5).integers(0, 2, (300, 24))
 EMPTY = {
     "noise": NOISE,
     "one pattern": np.repeat([[1, 0, 1, 1]], 60, axis=0),
-    **{f"ring of {number}": ring(number, width) for number, width in ((8, 0.5), (12, 0), (24, 0))},
-    **{f"layer with cue {cue}": layer(cue) for cue in (1, 3, 5, 20)},
-    **{f"Gaussian of rank {rank}": gaussian(rank, 24) for rank in (2, 3, 5)},
+    **{f"ring of {number}": ring(number, width) for number, width in ((8, 0.5), (24, 0))},
+    **{f"layer with cue {cue}": layer(cue) for cue in (1, 20)},
+    **{f"Gaussian of rank {rank}": gaussian(rank, 24) for rank in (2, 5)},
     "place fields": 4 - ((np.indices((6, 6)).reshape(2, 1, 36) - FIELDS) ** 2).sum(axis=0),
 }
 
@@ -191,18 +192,18 @@ def test_without_kinds_no_neuron_has_one_and_the_reason_is_said(name):
 
 def test_a_continuum_of_few_distinct_conditions_is_warned_about():
     with pytest.warns(UserWarning, match="2 kinds differ in 1 group of conditions"):
-        assert len(discovery.find(gaussian(1, 24), resamples=4).gates) == 2
+        assert len(discovery.find(gaussian(1, 24), resamples=1).gates) == 2
     with pytest.warns(UserWarning, match="differ in 8 groups"):
-        discovery.find(np.tile(ring(8, 0.5), 3), resamples=4)
+        discovery.find(np.tile(ring(8, 0.5), 3), resamples=1)
     half = np.array([[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]])
     crossed = np.vstack([np.kron(half, np.ones(4)), np.kron(np.ones(4), half)])  # two variables
     with pytest.warns(UserWarning, match="Of the 8 kinds, 4 differ in 2 groups"):
-        discovery.find(recorded(crossed, 0.02, neurons=25), resamples=4)
+        discovery.find(recorded(crossed, 0.02, neurons=25), resamples=1)
     items = np.unpackbits(np.uint8([[0x60], [0xBB], [0x53], [0x9E]]), axis=1).repeat(2, axis=1)
     contexts = np.kron([[1, 1, 0], [0, 1, 0], [0, 1, 1]], np.ones(16))
     planted = [contexts, np.kron(np.ones(3), items)]
     planted = np.vstack([*planted, np.ones((1, 48))])  # always on, and so of no variable
-    assert not discovery.find(recorded(planted, 0.04, neurons=40), resamples=4).caveats
+    assert not discovery.find(recorded(planted, 0.04, neurons=40), resamples=1).caveats
     three = density.mixture(States.of(recorded(CONTEXTS[:3], 0.0)), 0.02)
     assert "3 kinds differ in 2 groups of conditions" in coarseness(three.gates, 0.0, 0.0)[0]
 
@@ -226,12 +227,6 @@ def test_what_is_said_of_far_patterns_is_not_that_they_are_close():
     activity[np.arange(240), undecided] = np.arange(240) % 2
     found = discovery.find(activity, resamples=1)
     assert "not decided" in found.reason and not found.caveats
-
-
-def test_one_kind_alone_is_none():
-    own = np.random.default_rng(0).integers(0, 2, (75, 24))
-    found = discovery.find(np.vstack([np.repeat(CONTEXTS[1:2], 75, axis=0), own]), resamples=1)
-    assert len(found.gates) == 0 and "no two modes" in found.reason
 
 
 def test_means_without_their_baseline_or_in_units_of_their_deviation_are_warned_about():
@@ -283,10 +278,8 @@ def test_single_trials_give_kinds():
     assert found.shares.sum() == pytest.approx(1) and found.noise.max() < 0.2
     assert found.neurons == tuple(index for index in range(60) if index != 7)
     assert found.conditions == tuple(PAIRED)
-    assert "59 neurons (rows) in 24 conditions (columns): 4 kinds of neurons\n" in repr(found)
-    assert re.findall(r"(?m)^ +(\d+) +\d+/24 ", repr(found)) == ["1", "2", "3", "4"]
-    for words in ("1: all", "2: A, B", "3: A, C", "4: B, C"):
-        assert f"gate {words}\n" in repr(found) + "\n"
+    assert "4 kinds of neurons\n" in repr(found)
+    assert found.on_for == ["gate 1: all", "gate 2: A, B", "gate 3: A, C", "gate 4: B, C"]
     left, middle, _ = plots.kinds(found).axes
     for axes, borders in ((left, [14, 29, 44]), (middle, [1, 2, 3])):  # where a kind begins
         equal([line.get_ydata()[0] + 0.5 for line in axes.lines], borders)
@@ -412,10 +405,9 @@ def test_gaps_and_silent_neurons_are_named():
         discovery.activity_by_condition(counts, labels, before)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_kinds_are_found_where_sessions_lack_conditions(seed):
+def test_kinds_are_found_where_sessions_lack_conditions():
     """No recorded entry is wrong, so that gaps leave no neuron between kinds."""
-    rng, kind = np.random.default_rng(seed), np.arange(200) % 4
+    rng, kind = np.random.default_rng(0), np.arange(200) % 4
     activity = CONTEXTS[kind]
     for session in range(4):
         lacking = rng.choice(24, 5, replace=False)
@@ -444,16 +436,6 @@ def test_modes_that_are_left_out_are_named():
     with pytest.warns(UserWarning, match="are not decided: 1 .50 neurons"):
         found = discovery.find(activity, resamples=4)
     assert as_set(found.gates) == as_set(CONTEXTS[:3]) and (found.gate_of[150:] < 0).all()
-
-
-def test_z_scores_need_a_threshold():
-    counts, labels, _ = single_trials()
-    scores = (counts.T - counts.mean(axis=1)) / counts.std(axis=1)
-    with pytest.raises(ValueError, match="threshold"):
-        discovery.activity_by_condition(scores.T, labels)
-    recording = discovery.activity_by_condition(scores.T, labels, threshold=-0.5)
-    halves = np.mean(recording.halves(np.random.default_rng(0)), 0)
-    close(halves, recording.activity)
 
 
 def test_suppressed_neurons_are_on_below_their_baseline():
@@ -495,18 +477,6 @@ def test_a_gate_that_is_always_on_is_warned_about_and_a_threshold_helps():
 def test_a_recording_the_other_way_round_is_named():
     with pytest.warns(UserWarning, match="transpose"):
         discovery.find(np.repeat(CONTEXTS, 10, axis=1)[:, :90], resamples=1)
-
-
-def test_paired_baselines_follow_a_drift_and_may_be_negative():
-    """Fluorescence relative to its mean, whose baseline falls during the session."""
-    rng, labels = np.random.default_rng(0), np.repeat(np.arange(24), 6)  # in blocks
-    drift = np.linspace(2, -2, len(labels))
-    on = np.repeat(CONTEXTS, 25, axis=0)[:, labels]
-    before = drift + 0.2 * rng.normal(size=on.shape)
-    trials = drift + on + 0.2 * rng.normal(size=on.shape)
-    recording = discovery.activity_by_condition(trials, labels, before)
-    assert as_set(found_gates(recording)) == as_set(CONTEXTS)
-    assert recording.noise(rng).max() < 0.1
 
 
 def test_common_patterns_are_counted():

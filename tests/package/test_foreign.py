@@ -31,7 +31,10 @@ def same(layers, biases, outputs, losses, convention, factor, descended=None):
 
 
 def test_the_layers_are_those_that_were_given():
-    network, ((first, bias), second) = networks.from_weights([W1, W2], [B1, None])
+    theirs, biases = [W1.copy(), W2], [B1.copy(), None]
+    network, ((first, bias), second) = networks.from_weights(theirs, biases)
+    theirs[0] += 1  # their framework trains on
+    biases[0] += 1
     assert network == networks.ReLUNetwork((5, 7, 3), [True, False])
     equal(first, W1)
     equal(bias, B1)
@@ -49,7 +52,6 @@ def outputs_of(activation, bias=0.0):
     return (W2 @ activation(W1 @ INPUTS + B1[:, None]) + bias).T
 
 
-@pytest.mark.parametrize("size", [1, 1e-4])
 @pytest.mark.parametrize(
     "outputs",
     [
@@ -60,9 +62,9 @@ def outputs_of(activation, bias=0.0):
     ],
     ids=["leaky", "tanh", "output bias", "order"],
 )
-def test_outputs_of_another_network_are_refused_whatever_their_size(outputs, size):
+def test_outputs_of_another_network_are_refused_though_they_are_small(outputs):
     with pytest.raises(ValueError, match="check: .*activation.*bias.*order"):
-        networks.from_weights([W1, size * W2], [B1, None], check=(INPUTS.T, size * outputs))
+        networks.from_weights([W1, 1e-4 * W2], [B1, None], check=(INPUTS.T, 1e-4 * outputs))
 
 
 SMALL = [1e-3 * W1, W2]
@@ -122,15 +124,6 @@ class Tensor(np.ndarray):
 def test_tensors_of_half_precision_are_read():
     _, (found,) = networks.from_weights([W1.astype(np.float16).view(Tensor)], activation="linear")
     equal(found, W1.astype(np.float16).astype(float))
-
-
-def test_weights_stay_when_the_framework_trains_on():
-    theirs, biases = [W1.copy(), W2.copy()], [B1.copy(), B2.copy()]
-    _, ((first, bias), _) = networks.from_weights(theirs, biases)
-    theirs[0] += 1
-    biases[0] += 1
-    equal(first, W1)
-    equal(bias, B1)
 
 
 def test_scikit_learn():

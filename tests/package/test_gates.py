@@ -11,22 +11,10 @@ from mdsgdln import gates, tasks
 COUNTS = {(2, 2): 14, (3, 2): 46, (3, 3): 230, (2, 5): 454, (4, 3): 1066}  # OEIS A099594
 
 
-def contextual_inputs(num_items, num_contexts):
-    items = np.tile(np.eye(num_items), num_contexts)
-    return np.vstack([items, np.repeat(np.eye(num_contexts), num_items, axis=1)])
-
-
 def all_patterns(num_items, num_contexts):
     """Every 0/1 matrix (n, C), shape (2^{nC}, n, C)."""
     bits = itertools.product((0, 1), repeat=num_items * num_contexts)
     return np.array(list(bits)).reshape(-1, num_items, num_contexts)
-
-
-def by_linear_program(patterns):
-    """The verdicts of ``are_realisable`` on patterns (…, n, C), samples context-major."""
-    num_patterns, num_items, num_contexts = patterns.shape
-    flat = patterns.swapaxes(1, 2).reshape(num_patterns, -1)
-    return gates.are_realisable(flat, contextual_inputs(num_items, num_contexts))
 
 
 def has_permutation(pattern):
@@ -41,9 +29,11 @@ def has_permutation(pattern):
 
 @pytest.mark.parametrize("size", [(3, 2), (3, 3)])
 def test_criterion_is_linear_programming_on_all_patterns(size):
-    patterns = all_patterns(*size)
+    patterns, items = all_patterns(*size), np.eye(size[0])
     lonesum = np.array([gates.is_realisable(pattern) for pattern in patterns])
-    equal(lonesum, by_linear_program(patterns))
+    inputs = tasks.contextual(size[1], size[0], [items] * size[1], items).inputs
+    by_context = patterns.swapaxes(1, 2).reshape(len(patterns), -1)
+    equal(lonesum, gates.are_realisable(by_context, inputs))  # by linear programming
     equal(lonesum, [not has_permutation(pattern) for pattern in patterns])
     assert lonesum.sum() == COUNTS[size] == gates.count_realisable(*size)
 

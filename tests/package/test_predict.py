@@ -31,19 +31,7 @@ def teacher(samples=60, seed=0):
 
 LATE = optax.join_schedules([optax.constant_schedule(0.1), lambda step: 0.1 / (1 + step)], [150])
 CLIP = optax.clip_by_global_norm(0.1)
-
-
-def switched(step):
-    """Plain descent, and after 150 updates Adam's normalisation."""
-    adam = optax.scale_by_adam()
-
-    def update(gradient, memory, weights=None):
-        normed, (count, *_) = adam.update(gradient, memory, weights)
-        late = count > step
-        mixed = jax.tree.map(lambda one, other: jnp.where(late, one, other), normed, gradient)
-        return mixed, adam.update(gradient, memory, weights)[1]
-
-    return optax.GradientTransformation(adam.init, update)
+SWITCHED = optax.conditionally_transform(optax.scale_by_adam(), lambda step: step > 150)
 
 
 def decay_of(mask):
@@ -56,35 +44,22 @@ def decay_of(mask):
         (optax.sgd(0.1, momentum=0.9), True, True),
         (optax.chain(optax.add_decayed_weights(0.01), optax.sgd(LATE)), True, True),
         (optax.chain(CLIP, optax.sgd(0.1)), True, False),
-        (optax.chain(optax.clip_by_global_norm(100.0), optax.sgd(0.1)), True, False),
-        (optax.chain(optax.clip(100.0), optax.sgd(0.1)), False, True),
         (optax.chain(CLIP, optax.add_decayed_weights(0.01), optax.sgd(0.1)), True, False),
         # What reads the norm of weights sees those that have no gradient, too.
         (optax.chain(optax.add_decayed_weights(0.01), CLIP, optax.sgd(0.1)), False, False),
         (optax.lars(0.1), False, True),
-        (optax.fromage(0.1), False, True),
         (optax.chain(optax.clip(0.1), optax.sgd(0.1)), False, True),
-        (optax.chain(optax.clip(1e4), optax.sgd(0.1)), False, True),
         (optax.chain(optax.adaptive_grad_clip(0.01), optax.sgd(0.1)), False, False),  # has a floor
         (optax.adamw(0.01), False, True),
         (optax.radam(0.01), False, True),  # descent, for its first updates
-        (switched(150), False, True),
+        (SWITCHED, False, True),  # descent, for 150 updates
         (optax.chain(CLIP, optax.adam(0.01)), False, False),
-        (optax.lamb(0.01), False, True),
         (optax.novograd(0.01), None, False),
         (optax.adafactor(0.01), False, None),
         (optax.contrib.muon(0.01), False, False),
         (optax.contrib.prodigy(), False, True),
-        (
-            optax.chain(optax.add_decayed_weights(0.1, mask=[True, False]), optax.sgd(1.0)),
-            True,
-            True,
-        ),
-        (
-            optax.chain(optax.add_decayed_weights(0.1, mask={"a": True}), optax.sgd(1.0)),
-            False,
-            False,
-        ),
+        (decay_of([True, False]), True, True),
+        (decay_of({"a": True}), False, False),
     ],
     ids=lambda value: "" if not isinstance(value, bool) else str(value),
 )
@@ -147,11 +122,12 @@ def test_activations_that_are_bounded_somewhere_are_not_homogeneous():
 # The estimated error ------------------------------------------------------------------------------
 
 
-def trained(network, scale, task, steps, seeds=(1, 2, 3), **how):
-    return [
-        md.train(network, network.init(jax.random.key(seed), scale), task, None, steps, **how)
-        for seed in seeds
-    ]
+def trained(network, scale, task, steps, **how):
+    runs = []
+    for seed in (1, 2, 3):
+        weights, key = network.init(jax.random.key(seed), scale), jax.random.key(seed + 9)
+        runs.append(md.train(network, weights, task, None, steps, key=key, **how))
+    return runs
 
 
 def apart(one, other):
@@ -163,13 +139,11 @@ def apart(one, other):
     [
         (jax.nn.relu, 800, 1e-3, optax.sgd(0.05)),
         (jax.nn.gelu, 800, 1e-3, optax.chain(optax.clip_by_global_norm(0.3), optax.sgd(0.05))),
-        (jnp.tanh, 800, 1e-2, optax.sgd(0.005, momentum=0.9)),
         (jax.nn.relu, 500, 1e-3, optax.adam(1e-3)),
-        (jax.nn.relu, 500, 1e-3, optax.radam(3e-3)),
         (jax.nn.softplus, 300, 1e-3, optax.sgd(0.002)),
         (jax.nn.relu, 24, 1e-2, optax.sgd(0.05)),
     ],
-    ids=["descent", "GELU, clipped", "momentum", "Adam", "RAdam", "softplus", "narrow"],
+    ids=["descent", "GELU, clipped", "Adam", "softplus", "narrow"],
 )
 @pytest.mark.filterwarnings("ignore:predict. the curve may be")
 def test_the_stated_error_covers_the_error(activation, width, scale, optimiser):
@@ -218,12 +192,10 @@ def test_initial_outputs_where_no_target_is_count(bias):
 @pytest.mark.filterwarnings("ignore:predict. the curve may be")
 def test_hidden_layers_of_unequal_widths_have_an_error_that_says_so():
     """No size of narrower weights carries both activity and errors as the wide ones do."""
-    task, network = teacher(), networks.ReLUNetwork((10, 256, 1500, 3))
-    scale = [0.03, 0.03, 0.03]
+    task, network, scale = teacher(), networks.ReLUNetwork((10, 256, 1500, 3)), 0.03
     runs = trained(network, scale, task, 300, optimiser=optax.sgd(0.01))
     for seed in range(3):
-        key = jax.random.key(seed)
-        predicted = md.predict(network, scale, task, 0.01, 300, key=key)
+        predicted = md.predict(network, scale, task, 0.01, 300, key=jax.random.key(seed))
         assert np.mean([apart(predicted.losses, run.losses) for run in runs]) < predicted.error
 
 
@@ -260,26 +232,10 @@ def test_the_stated_error_is_the_difference_of_two_stand_ins_written_out():
     assert exact.error == exact.seed_difference == 0 and exact.weights is None
 
 
-def test_batches_have_keys_of_their_own_and_their_noise_is_no_difference_of_networks():
-    """Neither stand-in is drawn from a key of an epoch's order."""
-    data = jax.random.key_data
-    epochs = {tuple(row) for row in data(jax.random.split(KEY, 64)).tolist()}
-    own = jax.random.split(jax.random.fold_in(KEY, 2**32 - 1))
-    assert not epochs & {tuple(row) for row in data(own).tolist()}
+def test_noise_of_batches_is_no_difference_of_networks():
     task, network = teacher(), networks.ReLUNetwork((10, 600, 3))
     how = {"optimiser": optax.sgd(0.02), "batch_size": 8}
-    runs = [
-        md.train(
-            network,
-            network.init(jax.random.key(seed), 1e-3),
-            task,
-            None,
-            300,
-            key=jax.random.key(seed + 9),
-            **how,
-        )
-        for seed in (1, 2, 3)
-    ]
+    runs = trained(network, 1e-3, task, 300, **how)
     predicted = md.predict(network, 1e-3, task, None, 300, key=KEY, **how)
     null = np.mean([apart(runs[0].losses, run.losses) for run in runs[1:]])
     error = np.mean([apart(predicted.losses, run.losses) for run in runs])
@@ -318,11 +274,6 @@ def test_held_out_loss_is_predicted_with_an_error_of_its_own():
         for more in (None, md.Task(other.inputs, 9 * other.inputs[:3]))
     )
     assert with_more.error == without.error
-    with refused("held_out: expected 10 rows of inputs"):
-        md.predict(network, 1e-3, task, 0.1, 3, key=KEY, held_out=tasks.xor(1.0))
-    gated = networks.pathways(task, np.ones((1, 40)), 8)
-    with refused("held_out: expected None for a network with gates"):
-        md.predict(gated, 0.1, task, 0.1, 3, held_out=task)
 
 
 def test_a_subclass_of_a_gated_network_keeps_gates_as_leaves():
@@ -340,8 +291,3 @@ def test_a_subclass_of_a_gated_network_keeps_gates_as_leaves():
     assert isinstance(other.take([0, 1]), Mine) and len(jax.tree.leaves(other)) == 1
     with refused("task: expected 12 samples"):
         other.check(None, teacher(7))
-
-
-def test_nodes_of_a_graph_can_be_sorted():
-    with refused("sizes: expected nodes that can be sorted"):
-        md.GatedNetwork({0: 3, "h": 4, 1: 2}, [(0, "h"), ("h", 1)])

@@ -87,13 +87,6 @@ def test_training_from_decoupled_weights_is_the_reduction():
     assert 1.8 < ratio < 2.2  # half the step, half the difference
 
 
-def test_modes_that_do_not_decouple_are_refused():
-    crossed = tasks.contextual(2, 4, ["tree", np.eye(4)[[0, 2, 1, 3]]])
-    network = networks.pathways(crossed, np.kron([[1, 1], [1, 0]], np.ones(4)), 8)
-    with pytest.raises(ValueError, match="modes that decouple"):
-        theory.decoupled_weights(network, crossed, 0.1, key=KEY)
-
-
 def test_the_reduction_agrees_with_the_two_layer_race():
     """Of a task that is not all learned: each item comes twice, with answers that differ."""
     tree, apart = tasks.semantic("tree", 4), np.random.default_rng(0).normal(size=(7, 4))

@@ -146,16 +146,6 @@ def test_layers_of_several_nodes_become_layers_of_one():
 # From σ alone -------------------------------------------------------------------------------------
 
 
-def test_gated_networks_of_sigma_follow_wide_ones():
-    task, rate = tasks.contextual(3, 4, ["tree", "ring", "cross"]), 0.012
-    network = networks.contextual_pathways(task, 3, 2, 400)
-    losses = md.train(network, network.init(KEY, 1e-4), task, rate, 6000).losses
-    predicted = md.predict(network, 1e-4, task, rate, 6000).losses
-    assert md.deviation(predicted, losses) < 0.01
-    by_edge = dict.fromkeys(network.graph.edges, 1e-4)
-    equal(md.predict(network, by_edge, task, rate, 6000).losses, predicted)
-
-
 def test_large_weights_of_a_wide_network_follow_from_their_size():
     """σ²H of the order of what is to be learned: the mean of wide networks, nothing small."""
     task = tasks.Task(np.eye(3), np.diag([3.0, 2.0, 1.0]))
@@ -232,8 +222,7 @@ def copied(layer, copies, last=False):
 @pytest.mark.parametrize(
     ("activation", "rule", "biases"),
     [(jax.nn.relu, "descent", False), (jax.nn.relu, "descent", True), (jnp.tanh, "momentum", True)]
-    + [(jax.nn.gelu, "clipped", True), (jax.nn.softplus, "decay", True)]
-    + [(jax.nn.relu6, "descent", True), (jnp.tanh, "batches", True)]
+    + [(jax.nn.gelu, "clipped", True), (jnp.tanh, "batches", True)]
     + [(jax.nn.relu, "Adam", True), (jax.nn.gelu, "AdamW", False)],
 )
 def test_a_network_of_copies_is_followed_exactly(activation, rule, biases):
@@ -248,10 +237,7 @@ def test_a_network_of_copies_is_followed_exactly(activation, rule, biases):
     assert small.sizes == (3, 8, 2)
     into, out = bases_of(task, reduced)
     first, second = weights
-    if isinstance(small, neurons.Repeated):
-        size = 1.0
-    else:
-        size = 1 / 10**0.5  # a neuron of size √10 stands for ten
+    size = 1.0 if isinstance(small, neurons.Repeated) else 10**-0.5  # one of √10 stands for ten
     first = jax.tree.map(lambda part: size * part, first)
     pair = second if biases else (second,)
     second = tuple([size * out @ pair[0], *(out @ bias for bias in pair[1:])])
@@ -374,24 +360,9 @@ def test_deep_networks_are_predicted_from_sigma(network, task, scale, rate, step
     assert error < max(0.03, 1.5 * null, stated * predicted.error)
 
 
-def test_what_has_no_stand_in_is_refused():
+def test_biases_may_be_zero_and_scales_an_array_of_jax():
     task, network = tasks.xor(1.0), networks.ReLUNetwork((3, 400, 1))
-    with refused("key: expected a random key"):
-        md.predict(network, 1e-4, task, 0.01, 2)
-    deep = networks.Layered((3, 400, 400, 1), jnp.tanh)
-    with refused("network: expected one hidden layer, or"):
-        md.predict(deep, 1e-4, task, 0.01, 2, key=KEY)
-    with refused("network: expected a hidden layer"):
-        md.predict(networks.ReLUNetwork((3, 1)), 1e-4, task, 0.01, 2, key=KEY)
-    with refused("num_neurons: expected at least 4"):
-        md.predict(network, 1e-4, task, 0.01, 2, key=KEY, num_neurons=3)
-    with refused("network: expected at least 4"):
-        md.predict(networks.ReLUNetwork((3, 3, 1)), 1e-4, task, 0.01, 2, key=KEY)
-    with refused("optimiser: expected a rule that updates each neuron by itself"):
-        md.predict(network, 1e-4, task, None, 2, key=KEY, optimiser=optax.contrib.muon(0.01))
-    with refused("scale: expected a finite number above 0"):
-        md.predict(network, [0.0, 1e-4], task, 0.01, 2, key=KEY)
-    pairs = [(1e-4, 0.0), (1e-4, 1e-4)]  # biases may be zero
+    pairs = [(1e-4, 0.0), (1e-4, 1e-4)]
     stands = (theory.stand_in(network, given, task, key=KEY) for given in (pairs, jnp.array(pairs)))
     jax.tree.map(equal, *(weights for _, weights, _ in stands))
 
@@ -405,19 +376,12 @@ def test_a_subclass_with_its_own_outputs_is_refused():
         def activations(self, weights, inputs, gates=None):
             return super().activations(weights, 2 * inputs, gates)
 
-    class Named(md.LinearNetwork):
-        def depth(self):
-            return len(self.sizes)
-
     task = tasks.xor(1.0)
     gated = Own({"x": 3, "h": 9, "y": 1}, [("x", "h"), ("h", "y")])
     for network in (Tripled((3, 400, 1)), gated):
         for scale in (1e-3, network.init(KEY, 1e-3)):
-            with refused(
-                "network: expected a network with the methods of .*train one with its own"
-            ):
+            with refused("network: .* with the methods of .*train one with its own"):
                 md.predict(network, scale, task, 0.01, 2, key=KEY)
-    assert md.predict(Named((3, 40, 1)), 1e-3, task, 0.01, 2).losses.shape == (2,)
 
 
 def test_weights_of_a_layer_stand_for_themselves():

@@ -51,22 +51,16 @@ def test_cross_cutting_pairs():
 
 
 def test_contextual_is_context_major_and_block_diagonal():
-    task = tasks.contextual(3, 8, ["tree", "ring", "cross"])
+    common, crossed = np.eye(15, 8), tasks.structure("cross", 8)  # names or arrays
+    task = tasks.contextual(3, 8, ["tree", "ring", crossed], common)
     assert task.inputs.shape == (11, 24) and task.targets.shape == (60, 24)
     item, context = 5, 2
     sample = context * 8 + item
     assert np.flatnonzero(task.inputs[:, sample]).tolist() == [item, 8 + context]
     assert np.unique(task.inputs).tolist() == [0, 1]
-    equal(task.targets[:15, sample], tasks.structure("tree", 8)[:, item])
+    equal(task.targets[:15, sample], common[:, item])
     equal(task.targets[15:45, sample], 0)
-    equal(task.targets[45:, sample], tasks.structure("cross", 8)[:, item])
-
-
-def test_contextual_takes_arrays():
-    block = np.arange(6.0).reshape(3, 2)
-    task = tasks.contextual(2, 2, [block, "tree"], common=block)
-    equal(task.targets[3:6, :2], block)
-    equal(task.targets[:3, 2:], block)
+    equal(task.targets[45:, sample], crossed[:, item])
 
 
 def test_digits_are_pixels_and_classes():

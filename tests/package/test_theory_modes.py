@@ -64,14 +64,9 @@ def test_measured_start_scatters_around_the_expected_one():
         ]
     )
     expected = theory.expected_initial_strength(50, [0.1, 0.3])
+    assert expected == pytest.approx(50 * (0.01 + 0.09) / 4)
     close(starts.mean(axis=0), expected, rtol=0.05)
     close(starts.std(axis=0) / expected, np.sqrt(2 / 50), rtol=0.1)
-
-
-def test_starts_worked_out_by_hand():
-    assert theory.expected_initial_strength(50, [0.1, 0.3]) == pytest.approx(50 * (0.01 + 0.09) / 4)
-    assert theory.expected_initial_strength(50, 0.2) == pytest.approx(50 * 0.04 / 2)
-    close(strength_that_grows(*aligned_weights(0.03), MODES), 0.03)
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -127,6 +122,7 @@ def test_a_mode_without_strength_fades():
     close(theory.mode_trajectory(times, 0.0, 0.0, 0.5)[0], 0.5)
     equal(theory.mode_trajectory([0.0, 1.0, 1e4], 2.0, 1.0, 0.0)[0], 0)
     close(theory.mode_trajectory(times, 2.0, 0.0, 0.5, 1)[0], 0.5 + 2 * times)
+    assert theory.mode_trajectory(times, [], [], 0.1).shape == (0, 3)  # of no mode
 
 
 def test_known_starts_are_checked_while_the_rest_is_traced():
@@ -135,11 +131,6 @@ def test_known_starts_are_checked_while_the_rest_is_traced():
     close(compiled(2.0), theory.mode_trajectory(times, 2.0, 1.0, 0.1))
     with pytest.raises(ValueError, match="starts: expected"):
         jax.jit(lambda s: theory.mode_trajectory(times, s, 1.0, np.array([-0.1])))(2.0)
-
-
-def test_no_mode_gives_no_trajectory():
-    empty = np.zeros(0)
-    assert theory.mode_trajectory([0.0, 1.0], empty, empty, 0.1).shape == (0, 2)
 
 
 @pytest.mark.parametrize("times", [[0.0], [0.0, 0.0, 1.0, 1.0, 3.0], [0.5]])

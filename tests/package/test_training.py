@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import jax
 import jax.numpy as jnp
@@ -20,16 +21,7 @@ from bad_input import refused
 from numpy.testing import assert_allclose as close
 
 import mdsgdln as md
-from mdsgdln import (
-    _descent,
-    _progress,
-    networks,
-    squared_error,
-    statistics,
-    tasks,
-    theory,
-    training,
-)
+from mdsgdln import _descent, _progress, networks, squared_error, statistics, tasks, training
 from mdsgdln._batches import draw_batches
 from mdsgdln.training import DivergenceError, train
 
@@ -82,21 +74,32 @@ def test_descent_is_the_loop_written_out_and_observation_does_not_change_it(opti
     if every is not None:
         close(run.observed["map"], [w[1] @ w[0] for w in path[:-1:every]], atol=1e-12)
     if "loss" not in options:
-        close(run.times, 0.05 * np.arange(20), rtol=1e-15)
+        with jax.numpy_dtype_promotion("strict"):
+            close(run.times, 0.05 * np.arange(20), rtol=1e-15)
 
 
-gradient_of = jax.jit(jax.grad(squared_error, argnums=1))
+@pytest.mark.parametrize(
+    ("optimiser", "rate"), [(optax.adam, 0.01), (optax.adam(0.01), None), (optax.lbfgs(), None)]
+)
+def test_optimisers_of_optax(optimiser, rate):
+    """Those that ask for the loss, too: a line search, by the loop of optax's documentation."""
+    run = train(NETWORK, WEIGHTS, TASK, rate, 6, optimiser=optimiser)
+    rule = optax.with_extra_args_support(optimiser if rate is None else optimiser(rate))
 
+    def loss(weights):
+        return squared_error(NETWORK, weights, TASK)
 
-@pytest.mark.parametrize(("optimiser", "rate"), [(optax.adam, 0.01), (optax.adam(0.01), None)])
-def test_optax_optimisers(optimiser, rate):
-    run = train(NETWORK, WEIGHTS, TASK, rate, 30, optimiser=optimiser)
-    adam = optax.adam(0.01)
-    weights, state = WEIGHTS, adam.init(WEIGHTS)
-    update_of = jax.jit(adam.update)
-    for _ in range(30):
-        update, state = update_of(gradient_of(NETWORK, weights, TASK), state)
-        weights = [w + change for w, change in zip(weights, update, strict=True)]
+    @jax.jit
+    def step(weights, state):
+        value, gradient = jax.value_and_grad(loss)(weights)
+        how = {"value": value, "grad": gradient, "value_fn": loss}
+        update, state = rule.update(gradient, state, weights, **how)
+        return value, optax.apply_updates(weights, update), state
+
+    weights, state = WEIGHTS, rule.init(WEIGHTS)
+    for found in run.losses:
+        value, weights, state = step(weights, state)
+        close(found, value, rtol=1e-8)
     close(run.weights[0], weights[0], atol=1e-10)
 
 
@@ -115,12 +118,6 @@ def test_only_plain_gradient_descent_has_a_time(options):
     assert not hasattr(run, "times")
     with pytest.raises(AttributeError, match="times: expected a run of full-batch gradient desc"):
         run.times  # noqa: B018
-
-
-def test_times_need_no_promotion_of_types():
-    run = train(NETWORK, WEIGHTS, TASK, 0.05, 3)
-    with jax.numpy_dtype_promotion("strict"):
-        close(run.times, [0.0, 0.05, 0.1], rtol=1e-15)
 
 
 def test_a_run_passes_through_transformations():
@@ -204,12 +201,6 @@ def test_integer_class_labels_get_the_advice_to_make_them_one_hot():
     assert train(network, weights, one_hot, 0.05, 2, **options).losses[0] < 1.2
 
 
-def test_float32_weights_stay_float32():
-    weights = [w.astype(jnp.float32) for w in WEIGHTS]
-    run = train(NETWORK, weights, TASK, 0.05, 20)
-    assert {w.dtype for w in run.weights} == {jnp.dtype(jnp.float32)}
-
-
 @pytest.mark.parametrize(
     ("rate", "num_steps", "words"),
     [(50.0, 200, r"the loss .* step \d+"), (1e308, 1, "the weights .* step 1;")],
@@ -229,13 +220,8 @@ def test_a_compiled_function_of_a_task_trains_and_theory_says_that_it_needs_numb
     losses = jax.jit(lambda task: train(network, weights, task, 0.05, 20).losses)(TASK)
     close(losses, train(network, weights, TASK, 0.05, 20).losses)
     close(jax.jit(squared_error)(network, weights, TASK), losses[0], rtol=1e-12)
-    for function in (
-        statistics.modes,
-        lambda task: theory.predict(network, 0.1, task, 0.1, 3).losses,
-    ):
-        with pytest.raises(
-            ValueError, match="task: expected concrete numbers, got what JAX traces"
-        ):
+    for function in (statistics.modes, lambda task: md.predict(network, 0.1, task, 0.1, 3).losses):
+        with refused("task: expected concrete numbers, got what JAX traces"):
             jax.jit(function)(TASK)
 
 
@@ -283,14 +269,6 @@ def test_a_run_goes_on_to_the_bit(optimiser, options):
         assert joined.tolist() == getattr(whole, name).tolist()
     assert jax.tree.map(np.array_equal, second.weights, whole.weights) == [True, True]
     assert second.state.step == whole.state.step == 40
-
-
-def test_the_state_of_another_run_is_refused():
-    state = train(NETWORK, WEIGHTS, TASK, 0.05, 3).state
-    with refused("state: expected what the same optimiser and network left in run.state"):
-        train(NETWORK, WEIGHTS, TASK, 0.05, 3, optimiser=optax.adam, state=state)
-    with refused("state"):
-        train(NETWORK, WEIGHTS, TASK, 0.05, 3, state=state.optimiser)
 
 
 @pytest.mark.parametrize(
@@ -360,42 +338,18 @@ def test_ctrl_c_is_heard_within_two_seconds_and_the_run_can_go_on():
 def test_a_bar_is_shown_where_it_is_asked_for_and_where_somebody_watches(capsys, monkeypatch):
     train(NETWORK, WEIGHTS, TASK, 0.05, 20)
     assert capsys.readouterr() == ("", "")  # no terminal
-    train(NETWORK, WEIGHTS, TASK, 0.05, 20, progress=True)
-    assert "20/20" in capsys.readouterr().err
     looks = [SimpleNamespace(step=step) for step in (5, 12, 20)]
     assert list(_progress.watched(looks, 20, True)) == looks
     assert "20/20" in capsys.readouterr().err
-    terminal = SimpleNamespace(isatty=lambda: True)
-    for stream, watched in ((terminal, True), (sys.stderr, False), (None, False)):
+    for stream, watched in ((Mock(**{"isatty.return_value": True}), True), (None, False)):
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stderr", stream)
             assert _progress.is_watched() == watched
     for watched in (True, False):  # a cell of a front end, and one of nbclient or nbval
-        parent = {"content": {"allow_stdin": watched}}
-        kernel = SimpleNamespace(get_parent=lambda parent=parent: parent)
-        shell = SimpleNamespace(kernel=kernel)
-        monkeypatch.setitem(
-            sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell)
-        )
+        shell = Mock()
+        shell.kernel.get_parent.return_value = {"content": {"allow_stdin": watched}}
+        monkeypatch.setitem(sys.modules, "IPython", Mock(get_ipython=lambda shell=shell: shell))
         assert _progress.is_watched() == watched
-
-
-def test_optimisers_that_ask_for_the_loss():
-    """A line search, against the loop of optax's documentation."""
-    rule = optax.lbfgs()
-    run = train(NETWORK, WEIGHTS, TASK, None, 6, optimiser=rule)
-
-    def loss(weights):
-        return squared_error(NETWORK, weights, TASK)
-
-    weights, state, losses = WEIGHTS, rule.init(WEIGHTS), []
-    for _ in range(6):
-        value, gradient = jax.value_and_grad(loss)(weights)
-        losses.append(value)
-        how = {"value": value, "grad": gradient, "value_fn": loss}
-        update, state = rule.update(gradient, state, weights, **how)
-        weights = optax.apply_updates(weights, update)
-    close(run.losses, losses, rtol=1e-8)
 
 
 def test_an_optimiser_is_given_no_more_than_it_takes():
@@ -404,53 +358,13 @@ def test_an_optimiser_is_given_no_more_than_it_takes():
     assert train(NETWORK, WEIGHTS, TASK, None, 40, optimiser=rule).losses[-1] < by_hand(1)[0]
 
 
-@pytest.mark.parametrize(
-    ("optimiser", "words"),
-    [
-        (optax.lookahead(optax.sgd(0.1), 5, 0.5), "optimiser: .* give the inner optimiser"),
-        ("adam", "optimiser: expected an optimiser of optax, or a function of the learning rate"),
-        (SimpleNamespace(init=list, update=list), "optimiser: expected an optimiser of optax"),
-        (NETWORK, "optimiser"),
-    ],
-)
-def test_what_is_no_optimiser_is_named(optimiser, words):
-    with refused(words):
-        train(NETWORK, WEIGHTS, TASK, None, 3, optimiser=optimiser)
-
-
-def test_a_loss_that_is_no_number_is_named():
-    with refused(r"loss: expected a function that returns a number, of shape \(\), got \(7, 4\)"):
-        train(NETWORK, WEIGHTS, TASK, 0.05, 3, loss=lambda net, w, task: net.apply(w, task.inputs))
-
-
-@pytest.mark.parametrize("kind", [jnp.bfloat16, jnp.float16, int])
+@pytest.mark.parametrize("kind", [jnp.bfloat16, jnp.float16, int, jnp.float32])
 def test_weights_that_would_lose_small_updates_become_double_precision(kind):
     network = networks.LinearNetwork((4, 7))
     run = train(network, [jnp.ones((7, 4), kind)], TASK, 1e-4, 3)
     same = train(network, [jnp.ones((7, 4))], TASK, 1e-4, 3)
-    assert run.weights[0].dtype == float and run.losses.tolist() == same.losses.tolist()
-
-
-def test_three_hidden_layers_with_biases_are_the_loop_written_out():
-    """The derivative worked out on paper, for all layers of a tanh network."""
-    network = networks.Layered((4, 9, 8, 6, 7), jnp.tanh, biases=True)
-    start = network.init(KEY, 0.5)
-    run = train(network, start, TASK, 0.2, 30)
-    weights = [tuple(map(np.asarray, layer)) for layer in start]
-    for loss in run.losses:
-        activity = [np.asarray(TASK.inputs)]
-        for index, (matrix, bias) in enumerate(weights):
-            arriving = matrix @ activity[-1] + bias[:, None]
-            activity.append(np.tanh(arriving) if index < 3 else arriving)
-        error = np.asarray(TASK.targets) - activity.pop()
-        assert loss == pytest.approx((error**2).sum() / 8, rel=1e-12)
-        delta = error / 4
-        for index in reversed(range(4)):
-            matrix, bias = weights[index]
-            before = matrix.T @ delta * (1 - activity[index] ** 2)
-            step = delta @ activity[index].T, delta.sum(axis=1)
-            weights[index] = matrix + 0.2 * step[0], bias + 0.2 * step[1]
-            delta = before
+    assert run.weights[0].dtype == (jnp.float32 if kind is jnp.float32 else float)
+    close(run.losses, same.losses, rtol=1e-6 if kind is jnp.float32 else 0)
 
 
 # Networks of one's own ---------------------------------------------------------------------------
@@ -500,8 +414,6 @@ def test_a_network_of_ones_own_that_does_not_fit_is_named():
     weights = network.init(KEY, 0.5)
     with refused(r"network: expected outputs of shape \(7, 4\)"):
         train(network, weights[:2], TASK, 0.1, 3)
-    with refused("network"):
-        train(Gain, weights, TASK, 0.1, 3)  # the class, not one of its networks
 
 
 @pytest.mark.parametrize("name", ["init", "apply"])

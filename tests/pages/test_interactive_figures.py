@@ -198,10 +198,3 @@ def test_animation_with_reduced_motion(open_figure, page):
     after = figure["time"]
     page.wait_for_timeout(200)
     assert figure["time"] == after != before
-
-
-def test_without_javascript(browser, address):
-    with browser.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
-        page.goto(f"{address}/book/semantic.html")
-        assert "It needs JavaScript" in page.locator(".interactive").inner_text()

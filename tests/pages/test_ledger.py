@@ -1,4 +1,4 @@
-"""The filter of the ledger, worked by keyboard; and the claims' own addresses."""
+"""The filter of the ledger, worked by keyboard."""
 
 import re
 
@@ -53,11 +53,3 @@ def test_choices(ledger):
     assert "claim-xor-cell-types" in shown and len(shown) == counted(ledger)[0] < total
     for name in shown:
         assert ledger.locator(f"#{name} td").nth(3).inner_text().strip() == "xor"
-
-
-def test_a_claims_address_shows_it(ledger):
-    ledger.get_by_label("verdict").select_option("superseded")
-    ledger.evaluate("() => { location.hash = 'claim-xor-faster-by-far'; }")
-    ledger.wait_for_function("() => document.querySelector('tr:target')?.getClientRects().length")
-    assert "claim-xor-faster-by-far" in ledger.evaluate(SHOWN)
-    assert not ledger.problems

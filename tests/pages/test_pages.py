@@ -64,13 +64,6 @@ RAW_TEX = r"""() => {
   }
   return found;
 }"""
-NO_ALT = """() => [
-  ...[...document.images].filter((image) => !image.alt.trim()),
-  ...[...document.querySelectorAll("svg[role='img']")].filter((image) =>
-    !image.closest("button, a") && !image.getAttribute("aria-hidden") &&
-    !image.getAttribute("aria-label") && !image.getAttribute("aria-labelledby") &&
-    !image.querySelector("title")),
-].map((node) => node.outerHTML.slice(0, 80))"""
 TOO_WIDE = """() => {
   const width = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= width) return [];
@@ -78,15 +71,6 @@ TOO_WIDE = """() => {
     .filter((node) => node.getBoundingClientRect().right > width + 1)
     .slice(0, 3).map((node) => node.outerHTML.slice(0, 80));
 }"""
-# Headings that take a line less without their #, which is seen on hovering only.
-WRAPPED = """() => [...document.querySelectorAll("article :is(h1, h2, h3)")].filter((heading) => {
-  const link = heading.querySelector(".headerlink");
-  const before = heading.offsetHeight;
-  if (link) link.style.display = "none";
-  const less = heading.offsetHeight < before - 2;
-  link?.style.removeProperty("display");
-  return less;
-}).map((heading) => heading.textContent)"""
 INVERTED = """() => [...document.querySelectorAll("main img, #preview img")]
   .filter((image) => /invert|hue/.test(getComputedStyle(image).filter)).map((image) => image.src)"""
 CUT_OFF = """() => {
@@ -125,9 +109,6 @@ FOLDED = """() => [...document.querySelectorAll(".admonition.toggle .admonition-
                 ...document.querySelectorAll("details:not(.hide) > :not(summary)")]
   .filter((node) => !node.matches("button") && !node.checkVisibility({ visibilityProperty: true }))
   .map((node) => node.outerHTML.slice(0, 80))"""
-ADDRESSES = """() => [...document.querySelectorAll("article a")]
-  .filter((link) => /http/.test(getComputedStyle(link, "::after").content))
-  .map((link) => link.href)"""
 # What would be cut off at the right edge of the paper.
 CLIPPED = """() => {
   const width = document.documentElement.clientWidth;
@@ -139,14 +120,7 @@ CLIPPED = """() => {
 }"""
 PHONE, SCREEN = {"width": 360, "height": 800}, {"width": 1280, "height": 900}
 PAPER = {"width": 673, "height": 985}  # of A4 without its margins, in pixels
-ON_PAPER = {
-    "shown": CLICKABLE,
-    "folded": FOLDED,
-    "address printed": ADDRESSES,
-    "cut off": CLIPPED,
-}
-
-
+ON_PAPER = {"shown": CLICKABLE, "folded": FOLDED, "cut off": CLIPPED}
 HEAVIEST = 600_000  # bytes of a page with all that it asks for, compressed
 PACKED = (".woff", ".woff2", ".png")  # compressed already
 
@@ -209,16 +183,14 @@ def test_page(page, address, name):
     page.set_viewport_size(SCREEN)
     page.add_style_tag(content="*, *::before, *::after { transition: none !important; }")
     page.evaluate("() => window.MathJax?.startup?.promise?.then(() => true)")
-    found = [f"heading wraps over its #: {text}" for text in page.evaluate(WRAPPED)]
     size = sum(weight(url.removeprefix(f"{address}/")) for url in asked)
-    found += [f"heavy: {size} bytes"] if size > HEAVIEST else []
+    found = [f"heavy: {size} bytes"] if size > HEAVIEST else []
     found += printed(page) if name.startswith("book/") else []
     page.set_viewport_size(PHONE)
     page.evaluate(UNFOLD)
     page.wait_for_timeout(500)  # what unfolds fades in, boxes that scroll now are marked
 
     found += [f"raw TeX: {text}" for text in page.evaluate(RAW_TEX)]
-    found += [f"no text alternative: {text}" for text in page.evaluate(NO_ALT)]
     found += [f"wider than 360 pixels: {text}" for text in page.evaluate(TOO_WIDE)]
     found += [f"cut off at 360 pixels: {text}" for text in page.evaluate(CUT_OFF)]
     found += [f"to be scrolled at 360 pixels: {text}" for text in page.evaluate(SCROLLS)]

@@ -35,14 +35,10 @@ def test_a_mark_is_reached_by_touch(phone, address):
     phone.wait_for_url("**/ledger.html#claim-*")
 
 
-@pytest.mark.parametrize("end", ["Escape", "click"])
-def test_words_found_are_not_marked_for_ever(page, address, end):
+def test_words_found_are_not_marked_for_ever(page, address):
     page.goto(f"{address}/book/xor.html?highlight=margin")
     page.locator("p .highlighted").first.wait_for()  # others are in folded code
-    if end == "click":
-        page.locator("article h1").click()
-    else:
-        page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
     assert page.locator(".highlighted").count() == 0
 
 

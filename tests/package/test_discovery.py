@@ -79,8 +79,7 @@ def test_neurons_of_a_noisy_kind_beside_clean_ones_keep_it():
     equal(found.gates, CONTEXTS[:3])
     equal(found.gate_of, np.repeat(np.arange(3), 60))
     close(found.misfit, (activity != CONTEXTS[found.gate_of]).mean(axis=1))
-    equal(found.stability[1:], 1)
-    assert 0.6 < found.stability[0] < 0.97  # halves do not agree on all of its neurons
+    assert found.stability[0] < 0.95 < found.stability[1:].min()  # halves differ on its neurons
 
 
 def test_strength_order_copies_and_silent_neurons_change_nothing():

@@ -16,6 +16,7 @@ from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
 
 SECONDS = 0.5  # between two looks at the run, at which Ctrl-C is heard
+COPIES = 4  # times as long as a copy of all records a look takes at least
 GROWTH = 32  # of the number of steps from one look to the next, at most
 FIRST = 10**8  # products of a sample and a weight before the first look
 DRAWN = 2**19  # samples of batches that are drawn at once
@@ -174,7 +175,10 @@ def train_all(weights: PyTree, data: Data, rule: Rule, batching: Any, memory: Py
 def train_in_chunks(
     weights: PyTree, data: Data, rule: Rule, batching: Any, memory: PyTree
 ) -> Iterator[Progress]:
-    """Yield the progress about every half second: one compiled program, whatever its length."""
+    """Yield the progress about every half second: one compiled program, whatever its length.
+
+    Where much is recorded, which each look copies, looks are rarer.
+    """
     num_steps = window = rule.num_steps
     if batching is not None:
         windows = -(-num_steps * batching.batch_size // DRAWN)
@@ -185,7 +189,7 @@ def train_in_chunks(
     # Zeros of NumPy cost no program; a random key has none.
     progress = start(weights, data, rule) if any(keys) else _empty(progress)
     progress = _resumed(progress, memory)._replace(weights=weights)
-    done, fresh = 0, memory is None
+    done, fresh, aim = 0, memory is None, SECONDS
     num_samples = data.task.num_samples if batching is None else batching.batch_size
     num_weights = sum(np.size(leaf) for leaf in jax.tree.leaves(weights))
     chunk = max(1, FIRST // (num_samples * num_weights))
@@ -198,7 +202,11 @@ def train_in_chunks(
         jax.block_until_ready(progress)
         yield progress
         seconds = time.perf_counter() - began
-        chunk = max(1, int((stop - done) * min(GROWTH, SECONDS / seconds)))
+        if not done and stop < num_steps:  # a look copies what is recorded, as this one of no step
+            began = time.perf_counter()
+            jax.block_until_ready(advance(progress, np.int32(stop), data, np.bool_(False), rule))
+            aim = max(SECONDS, COPIES * (time.perf_counter() - began))
+        chunk = max(1, int((stop - done) * min(GROWTH, aim / seconds)))
         done, fresh = stop, False
 
 

@@ -105,10 +105,11 @@ def train(
 ) -> Run:
     """Train a network, by default by gradient descent on the loss of MHS Eq. 2.
 
-    A long run is looked at about twice a second. Ctrl-C then raises a ``KeyboardInterrupt`` whose
-    attribute ``run`` is the run so far (in Jupyter, ``sys.last_value.run``), which can go on:
-    ``train(network, run.weights, ..., state=run.state)`` with the same options, ``key`` included,
-    makes the updates that the longer run would have made, to the bit.
+    A long run is looked at about twice a second, less often where much is recorded. Ctrl-C then
+    raises a ``KeyboardInterrupt`` whose attribute ``run`` is the run so far (in Jupyter,
+    ``sys.last_value.run``), which can go on: ``train(network, run.weights, ..., state=run.state)``
+    with the same options, ``key`` included, makes the updates that the longer run would have made,
+    to the bit.
 
     ``optimiser``, ``loss`` and ``observe`` are compiled once per object: if a function reads a
     variable that has changed, define the function again. They see a task without its labels.

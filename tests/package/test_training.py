@@ -272,18 +272,27 @@ def test_a_run_goes_on_to_the_bit(optimiser, options):
 
 
 @pytest.mark.parametrize(
-    ("options", "seconds", "ends"),
+    ("options", "copy", "step", "ends"),  # seconds that a look and a step take
     [
-        ({}, np.inf, [2, 6, 14, 30, 40]),  # 600 // (4 samples · 66 weights), then twice as many
-        ({"batch_size": 3, "key": KEY}, np.inf, [3, 9, 14, 24, 28, 36, 40]),  # drawn for 14 steps
-        ({}, 0.0, [2, *range(3, 41)]),  # a step takes longer than it should
+        ({}, 0.0, 1e-6, [2, 6, 14, 30, 40]),  # 600 // (4 samples · 66 weights), then twice as many
+        ({"batch_size": 3, "key": KEY}, 0.0, 1e-6, [3, 9, 14, 24, 28, 36, 40]),  # of 14 steps each
+        ({}, 0.0, 1.0, [2, *range(3, 41)]),
+        ({}, 2.0, 0.1, [2, 6, 14, 30, 40]),  # fewer steps would copy more often what is recorded
     ],
 )
-def test_chunks_of_a_run_are_the_run(options, seconds, ends, monkeypatch):
+def test_chunks_of_a_run_are_the_run(options, copy, step, ends, monkeypatch):
     """Looked at after every few steps, batches drawn a few at a time, against one loop."""
     options |= {"observe": lambda w: w[0], "every": 3, "held_out": OTHER}
     whole = jax.jit(lambda weights: train(NETWORK, weights, TASK, 0.05, 40, **options))(WEIGHTS)
-    for name, value in (("FIRST", 600), ("GROWTH", 2), ("DRAWN", 50), ("SECONDS", seconds)):
+    clock, advance = [0.0], _descent.advance
+
+    def timed(progress, stop, *rest):
+        clock[0] += copy + step * (int(stop) - int(progress.step))
+        return advance(progress, stop, *rest)
+
+    monkeypatch.setattr(_descent, "advance", timed)
+    monkeypatch.setattr(_descent, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    for name, value in (("FIRST", 600), ("GROWTH", 2), ("DRAWN", 50)):
         monkeypatch.setattr(_descent, name, value)
     steps = []
 

@@ -31,8 +31,8 @@ RULES = {
 }
 # {rule: (optimiser, steps until a thousandth of the squared loss is left)}
 LONGER = {
-    "descent": (optax.sgd(0.1), 8000),
-    "Adam": (optax.adam(1e-3), 3000),
+    "descent": (RULES["descent"][0], 8000),
+    "Adam": (RULES["Adam"][0], 3000),
     "Adam, a tenth of the step": (optax.adam(1e-4), 20_000),
 }
 LATE = (0.03, 0.001)  # of the loss
@@ -154,8 +154,16 @@ def measure_silence(rule: str, seed: int) -> dict:
     optimiser, steps = LONGER[rule]
     trees = task_by_kind("conjunction", 3, "tree", 0)
     network = md.ReLUNetwork((len(trees.inputs), HIDDEN, len(trees.targets)))
-    weights, how = network.init(jax.random.key(seed), SCALE), {"optimiser": optimiser}
-    run = md.train(network, weights, trees, None, steps, **how, observe=keep_weights, every=EVERY)
+    run = md.train(
+        network,
+        network.init(jax.random.key(seed), SCALE),
+        trees,
+        None,
+        steps,
+        optimiser=optimiser,
+        observe=keep_weights,
+        every=EVERY,
+    )
     late = [weights_at_loss(run, left) for left in LATE]
     shares = [letting_go.shares_by_rule(now, trees, 3)[0] for now in late]
     return {"silent": [share[1:-1].sum() for share in shares]}

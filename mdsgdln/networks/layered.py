@@ -21,7 +21,7 @@ Layer = Array | tuple[Array, Array]  # W, or (W, b)
 LayerScales = Scalar | Sequence[Scalar | Sequence[Scalar]]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layered(Network):
     """A chain of layers, ŷ = W_L φ(W_{L−1} … φ(W₁ x)), perhaps with biases, W_l h + b_l for W_l h.
 
@@ -53,6 +53,16 @@ class Layered(Network):
     def __repr__(self) -> str:
         biases = f", biases={self.biases}" if any(self.biases) else ""
         return f"{type(self).__name__}({self.sizes}{biases})"
+
+    def __eq__(self, other: object) -> bool:
+        """Equal networks share compiled programs, so attributes of a subclass count, too."""
+        mine, others = vars(self), vars(other) if type(self) is type(other) else {}
+        return mine.keys() == others.keys() and all(
+            _same(mine[name], others[name]) for name in mine
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.sizes, self.activation, self.biases))
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle a function of JAX by its name, as JAX does not pickle it itself."""
@@ -167,6 +177,11 @@ class Layered(Network):
     def gates(self, weights: Sequence[Any], inputs: Numbers) -> list[Float[Array, "_ P"]]:
         """Return 1 where the activity of a neuron exceeds 0, else 0: (neurons, P) per layer."""
         return [(layer > 0).astype(layer.dtype) for layer in self.activations(weights, inputs)]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return whether attributes are equal; arrays, whose entries are not compared, are if one."""
+    return one is other or (not hasattr(one, "__array__") and bool(one == other))
 
 
 def _check_activation(activation: Any, width: int) -> None:

@@ -209,6 +209,27 @@ def test_an_attribute_of_a_network_is_set_once():
             setattr(network, name, None)
 
 
+def test_networks_that_differ_in_an_attribute_of_their_own_share_no_program():
+    class Leaky(Layered):
+        def __init__(self, sizes, slope):
+            super().__init__(sizes)
+            self.slope = slope
+
+        def apply(self, weights, inputs, gates=None):
+            hidden = weights[0] @ inputs
+            return weights[1] @ jnp.where(hidden > 0, hidden, self.slope * hidden)
+
+    sizes = (3, 5, 2)
+    weights = Layered(sizes).init(KEY, 0.5)
+    for slope in (0.0, 0.5, 1.0):
+        network = Leaky(sizes, slope)
+        loss = training.train(network, weights, TASK, 0.1, 2).losses[0]
+        close(loss, training.squared_error(network, weights, TASK))
+        assert network == Leaky(sizes, slope) and hash(network) == hash(Leaky(sizes, slope))
+    assert Leaky(sizes, np.ones(5)) != Leaky(sizes, np.ones(5))  # whose entries are not compared
+    assert ReLUNetwork(sizes) == ReLUNetwork(sizes) != Layered(sizes)
+
+
 def square(z):
     """An activation of a module."""
     return z**2

@@ -16,7 +16,7 @@ neuron depends on this neuron alone, as Adam's does. Clipping by the global norm
 An optimiser of optax is a function of which nothing else is known. So it is run: for as many
 updates as the prediction has, since a schedule may begin late, and for at least thirty-two, with
 gradients whose lengths vary over twelve orders of magnitude in every layer, from weights of two
-sizes; and for thirty-two updates of large layers, as some rules treat these in another way.
+sizes; and for eight updates of large layers, as some rules treat these in another way.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,8 +35,9 @@ from mdsgdln.graphs import Edge, Node
 SHORTEST, LONGEST = -6.0, 6.0  # gradients, powers of ten
 STARTS = 0.0, -4.0  # initial weights, powers of ten: a rule may have a floor for their norms
 LEAST_UPDATES = 32  # among which there are gradients of most lengths
+OF_LARGE = 8  # updates of large layers, which take long
 SAME = 1e-6  # relative difference of two updates that is rounding, in double precision
-FEW = 2  # entries of a layer in its basis; the larger spaces have three and five
+FEW = 2  # entries of a layer in its basis; the larger spaces have one and three more
 LARGE = 130  # rules that factorise large layers do so from 128 entries on
 
 
@@ -57,7 +58,7 @@ def rotates_layers(
             for layer, target, source in zip(layers, bases[1:], bases[:-1], strict=True)
         ]
 
-    return _layers_commute(optimiser, biases, rotated, num_updates, has_outside=True)
+    return _all_commute(optimiser, partial(_layers, biases), rotated, num_updates, has_outside=True)
 
 
 @lru_cache(maxsize=64)
@@ -73,24 +74,24 @@ def keeps_copies(
             jax.tree.map(lambda part: jnp.tile(part, 2) if part.ndim == 2 else part, second),
         ]
 
-    return _layers_commute(optimiser, biases, copied, num_updates, has_outside=False)
+    return _all_commute(optimiser, partial(_layers, biases), copied, num_updates, has_outside=False)
 
 
-def _layers_commute(
+def _all_commute(
     optimiser: optax.GradientTransformation,
-    biases: Sequence[bool],
+    narrow: Callable[[int], PyTree],
     lift: Callable[[int, PyTree], PyTree],
     num_updates: int,
     has_outside: bool,
 ) -> bool:
     """Return whether updates commute, of small layers for long and of large ones a few times."""
     return all(
-        _commutes(optimiser, _layers(size, biases), partial(lift, size), updates, has_outside)
-        for size, updates in ((FEW, num_updates), (LARGE, 1))
+        _commutes(optimiser, narrow(size), partial(lift, size), updates, has_outside)
+        for size, updates in ((FEW, max(num_updates, LEAST_UPDATES)), (LARGE, OF_LARGE))
     )
 
 
-def _layers(size: int, biases: Sequence[bool]) -> list:
+def _layers(biases: Sequence[bool], size: int) -> list:
     weight, bias = np.zeros((size, size)), np.zeros(size)
     return [(weight, bias) if biased else weight for biased in biases]
 
@@ -102,7 +103,7 @@ def fixes_first_layer(
     """Return whether updates change the weights of other layers, and never those of the first."""
     rule, rng = optax.with_extra_args_support(optimiser), np.random.default_rng(0)
     weights, gradient = (
-        jax.tree.map(lambda leaf: rng.standard_normal(leaf.shape), _layers(FEW, biases))
+        jax.tree.map(lambda leaf: rng.standard_normal(leaf.shape), _layers(biases, FEW))
         for _ in range(2)
     )
 
@@ -134,30 +135,33 @@ def rotates_nodes(
         num_updates: tested.
     """
     nodes = list(dict.fromkeys(node for edge in edges for node in edge))
-    place = {node: (node, 0) for node in nodes}  # its node after the merger, and its first neuron
-    size = dict.fromkeys(nodes, FEW)
+    place = {node: (node, 0) for node in nodes}  # its node after the merger, and its place there
+    number = dict.fromkeys(nodes, 1)
     for group in merged:
-        place |= {node: (group[0], FEW * index) for index, node in enumerate(group)}
-        size[group[0]] = FEW * len(group)
-    basis = dict(zip(nodes, _bases(len(nodes), FEW), strict=True))
+        place |= {node: (group[0], index) for index, node in enumerate(group)}
+        number[group[0]] = len(group)
+    ends = dict.fromkeys((place[source][0], place[target][0]) for source, target in edges)
 
-    def lift(weights: PyTree) -> dict:
+    def rotated(size: int, weights: PyTree) -> dict:
+        basis = dict(zip(nodes, _bases(len(nodes), size), strict=True))
         wide = {}
         for source, target in edges:
             (from_node, column), (to_node, row) = place[source], place[target]
-            block = weights[from_node, to_node][row : row + FEW, column : column + FEW]
+            part = tuple(slice(i * size, (i + 1) * size) for i in (row, column))
+            block = weights[from_node, to_node][part]
             wide[source, target] = basis[target] @ block @ basis[source].T
         return wide
 
-    ends = dict.fromkeys((place[source][0], place[target][0]) for source, target in edges)
-    weights = {(source, target): np.zeros((size[target], size[source])) for source, target in ends}
-    return _commutes(optimiser, weights, lift, num_updates, has_outside=True)
+    def narrow(size: int) -> dict:
+        return {(a, b): np.zeros((size * number[b], size * number[a])) for a, b in ends}
+
+    return _all_commute(optimiser, narrow, rotated, num_updates, has_outside=True)
 
 
 def _bases(number: int, size: int) -> list[np.ndarray]:
     """Return orthonormal maps to larger spaces of two sizes, as rules may look at shapes."""
     rng = np.random.default_rng(0)
-    larger = [size + 1 + size * (index % 2) for index in range(number)]
+    larger = [size + 1 + FEW * (index % 2) for index in range(number)]
     return [np.linalg.qr(rng.standard_normal((each, size)))[0] for each in larger]
 
 
@@ -218,9 +222,7 @@ def _commutes(
             other = _draw(wide, jax.random.fold_in(first, 0), (length, length))
             wide = jax.tree.map(lambda w, o, i: w + o - i, wide, other, within(other))
         states = tuple((part, rule.init(part)) for part in (weights, wide))
-        _, same = jax.lax.scan(
-            step, states, jax.random.split(rest, max(num_updates, LEAST_UPDATES))
-        )
+        _, same = jax.lax.scan(step, states, jax.random.split(rest, num_updates))
         return same.all()
 
     # Concrete within compiled functions, too, in which a prediction may be made.

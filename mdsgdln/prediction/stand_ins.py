@@ -101,6 +101,7 @@ def choose_stand_in(
     if key is not None:
         checks.random_key("key", key)
     given = _holds_weights(scale)
+    scale = jax.tree.map(checks.single_or_double, scale) if given else scale
     network.check(scale if given else None, task)
     layered = isinstance(network, Layered)
     # Descent is linear in the gradient: no need to run it.
@@ -187,7 +188,7 @@ def _check_loss(loss: Loss, network: Any, task: Task) -> None:
         return
     weights = network.init(jax.random.key(0), 0.1)
     outputs = network.apply(weights, task.inputs)
-    other = Task(task.inputs + 1, task.targets, task.labels)
+    other = Task.from_samples(task.inputs.T + 1, task.targets.T)
     try:
         alone = loss(_Outputs(), outputs, other)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):

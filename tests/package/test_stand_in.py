@@ -94,6 +94,19 @@ def test_what_treats_each_weight_by_itself_allows_no_smaller_gated_network(rule)
             md.predict(network, scale, task, None, 3, **RULES[rule])
 
 
+def test_a_rule_that_treats_large_matrices_in_another_way_is_refused():
+    """Reduced, they would no longer be large: a prediction that is called exact would be wrong."""
+    task = tasks.contextual(3, 8)
+    gated = networks.contextual_pathways(task, 3, 2, 40)
+
+    def large(weights):
+        return jax.tree.map(lambda weight: weight.size > 200, weights)
+
+    rule = optax.chain(optax.masked(optax.scale_by_adam(), large), optax.sgd(0.005))
+    with refused("optimiser: expected a rule that commutes with rotations"):
+        md.predict(gated, gated.init(KEY, 0.05), task, None, 3, optimiser=rule)
+
+
 def test_a_node_is_no_wider_than_what_it_touches():
     for seed, hidden in ((0, 6), (1, 21)):
         small, _, _ = theory.stand_in(*random_case(seed))
@@ -172,6 +185,8 @@ def test_several_outputs_and_nothing_to_learn():
     for each in (network, networks.ReLUNetwork((4, 80, 5))):
         with pytest.warns(UserWarning, match="the curve may be"):
             close(md.predict(each, 1e-3, nothing, 0.02, 10, key=KEY).losses, 0, atol=1e-6)
+    shares = [row.value for row in theory.applicability(network, nothing, 1e-3).rows]
+    assert np.isfinite(shares).all()
 
 
 def penalised(network, weights, task):
@@ -194,6 +209,11 @@ def test_a_loss_is_of_outputs_and_targets_alone():
     for start in (weights, 1e-3):
         with refused("loss: expected a function of outputs and targets alone"):
             md.predict(network, start, task, 0.1, 2, loss=penalised)
+    square = md.Task.from_samples(*np.random.default_rng(0).normal(size=(2, 3, 4)))
+    linear = md.LinearNetwork((4, 5, 4))
+    weights = linear.init(KEY, 0.1)
+    losses, predicted = both_losses(linear, weights, square, rate=0.02, loss=doubled)
+    close(predicted, losses, rtol=0, atol=1e-12)  # and no word on what may be rows
     relu = md.ReLUNetwork((4, 100, 3))
     with refused("loss"):
         md.predict(relu, 1e-3, task, 0.1, 2, loss=penalised, key=KEY)
@@ -444,6 +464,10 @@ def test_data_of_single_precision_have_the_rank_of_their_precision():
         task = tasks.Task(inputs.astype(dtype), targets.astype(dtype))
         small, _, reduced = theory.stand_in(networks.LinearNetwork((6, 40, 7)), 1e-3, task)
         assert small.sizes == (2, 3, 1) and reduced.inputs.shape == (2, 9)
+    linear = networks.LinearNetwork((6, 40, 7))
+    half = jax.tree.map(lambda weight: weight.astype(jnp.bfloat16), linear.init(KEY, 0.1))
+    losses = md.train(linear, half, task, 0.01, 9).losses
+    close(md.predict(linear, half, task, 0.01, 9).losses, losses, rtol=1e-5)
     wide = rng.normal(size=(5, 3)) @ rng.normal(size=(3, 4000))
     basis = reduction.span(wide, 1e-9 * wide)
     close(basis @ basis.T @ wide, wide, atol=1e-12)

@@ -68,10 +68,9 @@ def real_array(name: str, value: Any, axes: str) -> Array:
             raise TypeError(array.dtype)  # complex numbers, text, dates
         wide = array.dtype in (np.float32, np.float64)
         with jax.ensure_compile_time_eval():  # data stay concrete inside a compiled function
-            # What its owner may change is copied, as weights that another framework trains. Without
-            # a dtype JAX compiles a program for each shape.
-            convert = jnp.array if array.flags.writeable else jnp.asarray
-            return convert(array, jax.dtypes.canonicalize_dtype(array.dtype if wide else float))
+            # A copy, as its owner may change it, through another view of what is read here, too.
+            # Without a dtype JAX compiles a program for each shape.
+            return jnp.array(array, jax.dtypes.canonicalize_dtype(array.dtype if wide else float))
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{name}: expected numbers of shape {axes}, got {value!r:.80}{advice}"
@@ -190,6 +189,7 @@ def sample_indices(name: str, columns: Numbers | slice, num_samples: int) -> np.
     if is_traced(columns):
         return columns  # type: ignore[return-value]  # an array
     try:
+        columns = list(columns) if isinstance(columns, tuple) else columns
         indices = np.atleast_1d(np.arange(num_samples)[columns])  # type: ignore[index]  # or an error
     except (IndexError, TypeError) as error:
         raise ValueError(

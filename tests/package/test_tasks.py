@@ -121,6 +121,15 @@ def test_labels_of_numpy_are_text(labels):
     assert task.take([2]).labels == (str(labels[2]),)
 
 
+def test_numbers_that_change_later_do_not_change_a_task(tmp_path):
+    np.save(tmp_path / "inputs.npy", np.ones((3, 64)))
+    read, write = (np.load(tmp_path / "inputs.npy", mmap_mode=mode) for mode in ("r", "r+"))
+    task = Task(read, np.ones((1, 64)))
+    write[:] = 7.0
+    equal(read, 7.0)
+    equal(task.inputs, 1.0)
+
+
 def test_precision_is_kept_and_what_cannot_be_read_is_named():
     single = Task(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32))
     assert single.inputs.dtype == single.targets.dtype == np.float32

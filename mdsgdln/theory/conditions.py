@@ -68,15 +68,17 @@ def applicability(
     gated = network.as_gated() if isinstance(network, LinearNetwork) else network
     gated.check(None, task)
     check_two_layer(gated)
+    checks.concrete("scale", scale)
     scales = checks.scales(scale, gated.graph.edges, or_zero=False)
     return Applicability(tuple(_rows(gaussian_pathways(gated, task, scales), task)))
 
 
 def _rows(pathways: list[GaussianPathway], task: Task) -> Iterator[Condition]:
     added = sum(path.power for path in pathways)
+    power = added + float(np.sum(np.asarray(task.targets) ** 2))
     yield Condition(
         "outputs at time 0, their share of the loss",
-        added / (float(np.sum(np.asarray(task.targets) ** 2)) + added),
+        added / power if power else 0.0,
         "≤",
         0.05,
         "the loss starts above the prediction: the weights are too large for the width",

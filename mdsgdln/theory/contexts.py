@@ -113,13 +113,13 @@ def context_preference(
     checks.require(fits, "network", "one hidden layer, without biases", network)
     checks.several("weights", weights)
     network.check(weights, task)
-    contexts = checks.concrete_array("contexts", contexts, 1, "(P,)")
-    checks.of_shape("contexts", contexts, (task.num_samples,))
-    names = np.unique(contexts)
+    checks.concrete("weights", weights)
+    numbers = checks.concrete_array("contexts", contexts, 1, "(P,)")
+    checks.of_shape("contexts", numbers, (task.num_samples,))
+    names, contexts = np.unique(np.asarray(contexts), return_inverse=True)  # in full precision
     checks.require(len(names) > 1, "contexts", "at least two", names)
     inputs, targets = (
-        _centred_means(np.asarray(data, float), contexts, names)
-        for data in (task.inputs, task.targets)
+        _centred_means(np.asarray(data, float), contexts) for data in (task.inputs, task.targets)
     )
     xi, eta = (np.linalg.norm(means, axis=0) for means in (inputs, targets))  # ‖ξ_c‖, ‖η_c‖
     checks.require(xi.all(), "contexts", "mean inputs that differ between contexts", contexts)
@@ -136,10 +136,11 @@ def context_preference(
 
 
 def _centred_means(
-    data: Float[np.ndarray, "n P"], contexts: np.ndarray, names: np.ndarray
+    data: Float[np.ndarray, "n P"], contexts: np.ndarray
 ) -> Float[np.ndarray, "n C"]:
     """Return the mean of each context minus the mean of all contexts, zero up to rounding."""
-    means = np.stack([data[:, contexts == name].mean(axis=1) for name in names], axis=1)
+    numbers = range(contexts.max() + 1)
+    means = np.stack([data[:, contexts == number].mean(axis=1) for number in numbers], axis=1)
     centred = means - means.mean(axis=1, keepdims=True)
     size = np.linalg.norm(centred, axis=0)
     return np.where(size > FLAT * np.linalg.norm(means), centred, 0)

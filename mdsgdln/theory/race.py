@@ -60,7 +60,7 @@ def pathway_race(
     s_pα = u_pαᵀ Σ^yx(p) v_pα.
 
     Args:
-        network: paths of two edges, gates one per sample.
+        network: paths of two edges, gates one per sample, and a neuron per mode of each path.
         starts: a₀ of every mode, or {path: number or (modes,)}.
         times: t = learning rate · step, increasing, of at least 0, shape (T,).
         path_modes: the modes of each path; of its effective dataset by default.
@@ -73,6 +73,14 @@ def pathway_race(
     checks.require(fits, "network", "paths of two edges", paths)
     path_modes = pathway_modes(network, task) if path_modes is None else path_modes
     _check_modes(path_modes, paths)
+    for source, hidden, target in paths:
+        found, neurons = path_modes[source, hidden, target], network.graph.neurons
+        for node, basis in ((source, found.right), (target, found.left)):
+            fit = len(basis) == neurons[node]
+            checks.require(fit, "path_modes", f"patterns of {node!r}, {neurons[node]}", len(basis))
+        number = len(found.singular_values)
+        expected = f"a neuron per mode, {number}, in {hidden!r}"
+        checks.require(number <= neurons[hidden], "network", expected, neurons[hidden])
     by_path = strengths_by_place(
         starts, {path: len(path_modes[path].singular_values) for path in paths}
     )

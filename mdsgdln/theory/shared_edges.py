@@ -45,8 +45,6 @@ def decoupled_weights(
     for node, neurons in network.graph.sizes:
         if node in network.graph.node_rows:
             continue
-        enough = neurons >= num_modes
-        checks.require(enough, "network", f"at least {num_modes} neurons in {node!r}", neurons)
         key, node_key = jax.random.split(key)
         bases[node] = jnp.linalg.qr(jax.random.normal(node_key, (neurons, num_modes)))[0]
     return _in_bases(
@@ -66,7 +64,7 @@ def shared_race(
     dB_e/dt = Σ_{p∈P(e)} B_{p∖e} [S(p) − Σ_j B_j D(j, p)].
 
     Args:
-        network: paths of any depth, gates one per sample.
+        network: paths of any depth, gates one per sample, and at least as many neurons as modes.
         starts: the diagonal of every B_e at time 0: a number, or {edge: number or (modes,)}.
         times: t = learning rate · step, increasing, of at least 0, shape (T,).
         learning_rate: η of gradient descent. None is gradient flow; with η the reduction is
@@ -74,7 +72,7 @@ def shared_race(
             multiples of η.
 
     Raises:
-        ValueError: modes that do not decouple.
+        ValueError: modes that do not decouple, or too few neurons.
     """
     times = checks.times(times)
     if learning_rate is not None:
@@ -89,6 +87,7 @@ def shared_race(
         strengths = {edge: diagonal[steps].T for edge, diagonal in run.observed.items()}
         losses = run.losses[steps]
     else:
+        checks.concrete("starts", starts)
         strengths, losses = _flow(small, weights, reduced, times)
     # Outputs stay in the span of U.
     missed = np.sum(np.asarray(task.targets) ** 2) - np.sum(np.asarray(reduced.targets) ** 2)
@@ -109,6 +108,10 @@ def _shared_modes(network: GatedNetwork, task: Task) -> tuple[dict[Node, Any], i
     equal = len(numbers) == 1
     checks.require(equal, "task", "the same number of modes on all paths", sorted(numbers))
     num_modes = numbers.pop()
+    for node, neurons in graph.sizes:
+        if node not in graph.node_rows:
+            enough = neurons >= num_modes
+            checks.require(enough, "network", f"at least {num_modes} neurons in {node!r}", neurons)
     sizes = {node: size if node in graph.node_rows else num_modes for node, size in graph.sizes}
     bases = {node: known.get(node, np.eye(size, num_modes)) for node, size in sizes.items()}
     gates = network.node_gates, network.edge_gates
@@ -127,7 +130,7 @@ def _check_decoupled(
     edges = network.graph.edges
     random = np.random.default_rng(0).uniform(0.5, 1.5, (len(edges), num_modes))
     weights = _in_bases(dict(zip(edges, random, strict=True)), bases)
-    with jax.enable_x64(True):
+    with jax.enable_x64(True), jax.ensure_compile_time_eval():
         flow = jax.grad(squared_error, argnums=1)(network, weights, task)
     for (source, target), slope in flow.items():
         diagonal = np.diag(bases[target].T @ np.asarray(slope) @ bases[source])
@@ -184,7 +187,7 @@ def _flow(
         path = integrate(
             lambda row: -np.asarray(_loss_and_slope(row, network, task)[1]), start, times
         )
-        losses = jnp.asarray(
-            [float(_loss_and_slope(row, network, task)[0]) for row in np.asarray(path)]
-        )
-    return dict(zip(edges, jnp.split(path.T, len(edges)), strict=True)), losses
+        rows = np.asarray(path)
+        losses = [float(_loss_and_slope(row, network, task)[0]) for row in rows]
+    parts = [jnp.asarray(part, float) for part in np.split(rows.T, len(edges))]
+    return dict(zip(edges, parts, strict=True)), jnp.asarray(losses)

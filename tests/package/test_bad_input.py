@@ -38,6 +38,7 @@ DEEP = networks.Layered((3, 400, 400, 1), jnp.tanh)
 SIZES, EDGES = {"in": 3, "hidden": 2, "out": 1}, [("in", "hidden"), ("hidden", "out")]
 GATES = {"hidden": [1.0, 1.0, 0.0]}
 GATED = networks.GatedNetwork(SIZES, EDGES, GATES, {EDGES[1]: np.ones(3)})
+WIDE_PATHS = networks.GatedNetwork(SIZES | {"out": 2}, EDGES)
 SINGLE = networks.GatedNetwork(SIZES, EDGES, {"hidden": np.ones((2, 3))})
 DEEP_EDGES = [EDGES[0], ("hidden", "k"), ("k", "out")]
 DEEP_PATHS = networks.GatedNetwork(SIZES | {"k": 2}, DEEP_EDGES)
@@ -84,6 +85,9 @@ NOT_DECOUPLED = {"task": SHIFTED, "network": SHIFTED_PATHS, "starts": 0.1}
 NO_LEVEL = {"threshold": None, "baseline": None}
 LOOKAHEAD = {"optimiser": optax.lookahead(optax.sgd(0.1), 5, 0.5), "learning_rate": None}
 PATTERNS = {"weights": np.ones(4)}
+READS_ROWS = {"sizes": {"a": 2, "b": 1, "c": 2}, "edges": [("a", "b"), ("c", "b")]}
+SQUEEZED = {"network": networks.GatedNetwork(SIZES | {"out": 3}, EDGES), "starts": 0.1}
+SQUEEZED |= {"task": tasks.Task(np.eye(3), np.diag([1.0, 2.0, 3.0]))}
 EDGE_RACE = {"network": ROUTES, "task": ROUTING, "starts": dict.fromkeys(ROUTES.graph.edges, 0.1)}
 STRENGTHS = {"singular_values": [2.0, 1.0], "input_variances": [1.0, 1.0], "starts": [0.1, 0.1]}
 LAYERED = {"sizes": (3, 2, 1), "weights": LAYERS, "scale": [0.1, 0.2], "activation": jnp.tanh}
@@ -263,6 +267,24 @@ def test_good_calls_are_good_and_spoilt_ones_are_named(call):
                     PUBLIC[call](**GOOD[call] | {argument: wrong})
 
 
+@pytest.mark.parametrize("call", GOOD)
+def test_good_calls_stay_in_the_default_precision(call):
+    """As JAX is when readers import it; a warning, as of a precision that is not there, fails."""
+
+    def single(leaf):
+        double = isinstance(leaf, jax.Array) and leaf.dtype == np.float64
+        return leaf.astype(np.float32) if double else leaf
+
+    function = PUBLIC[call]
+    owner = getattr(function, "__self__", None)
+    if owner is not None and not isinstance(owner, type):
+        function = getattr(jax.tree.map(single, owner), function.__name__)
+    with jax.enable_x64(False):
+        found = function(**jax.tree.map(single, GOOD[call]))
+        leaves = [leaf for leaf in jax.tree.leaves(found) if isinstance(leaf, jax.Array)]
+        assert not [leaf for leaf in leaves if leaf.dtype == np.float64]
+
+
 def bad(call, words=None, /, **changes):
     """A bad call: a good one with changes, and the words that name what is wrong."""
     words = words or f"^({'|'.join(changes)})\\b"
@@ -283,6 +305,7 @@ CASES = [
     bad("networks.GatedNetwork", "cycle", edges=[("a", "b"), ("b", "a")]),
     bad("networks.GatedNetwork", node_gates={"g": np.ones(3)}),
     bad("networks.GatedNetwork", "edges", edges=[(["a"], "b")]),
+    bad("networks.GatedNetwork", **READS_ROWS, rows={"a": [0, 1]}),
     bad("networks.pathways", input_masks=np.zeros((2, 3))),
     bad("networks.pathways", "row of ones, as of tasks.with_ones", output_bias=True),
     bad("discovery.importance", r"incoming\[1\]", incoming=(np.eye(2), np.ones(3))),
@@ -329,6 +352,8 @@ CASES = [
     bad("theory.predict", "one per neuron", network=SINGLE, scale=1e-3),
     bad("theory.predict", "scale: expected a finite number above 0", scale=0.0),
     bad("theory.pathway_race", "network", network=DEEP_PATHS),
+    bad("theory.pathway_race", "neuron per mode, 3", **SQUEEZED, path_modes=None),
+    bad("theory.pathway_race", path_modes={PATH: statistics.modes(OTHER)}),
     bad("theory.applicability", "scale: expected a finite number above 0", scale=[0.1, 0.0]),
     bad("theory.predict", optimiser=lambda rate: 3),
     bad("theory.predict", "key: expected a random key", **WIDE, key=None),
@@ -344,6 +369,7 @@ CASES = [
     bad("theory.predict", "weights", scale={EDGES[0]: BY_EDGE[EDGES[0]]}),
     bad("theory.decoupled_weights", network=networks.routing_network(ROUTING, 2, 2, 3), starts=0.1),
     bad("theory.shared_race", starts=np.ones(3)),
+    bad("theory.shared_race", "network: expected at least 3 neurons", **SQUEEZED),
     bad("theory.shared_race", "modes that decouple", **NOT_DECOUPLED),
     bad("theory.shared_race", "times: expected multiples", times=[0.0, 0.25], learning_rate=0.1),
     bad("theory.shared_race", "times: expected multiples", times=[6000.05], learning_rate=0.1),
@@ -387,6 +413,11 @@ def test_what_is_computed_by_numpy_is_not_traced():
         "pattern": mdsgdln.gates.is_realisable,
         "structure": lambda x: tasks.semantic(x, 3).targets,
         "input_masks": lambda x: networks.pathways(TASK, np.ones((3, 3)), 2, x).node_gates,
+        "weights": lambda x: md.theory.context_preference(
+            RELU, [x[:2], x[:1, :2]], TASK, [0, 1, 1]
+        ),
+        "starts": lambda x: md.theory.shared_race(WIDE_PATHS, OTHER, x[0, 0], TIMES).losses,
+        "scale": lambda x: md.theory.applicability(GATED, TASK, x[0, 0]).holds,
     }
     for name, call in calls.items():
         with refused(f"{name}: expected concrete numbers"):

@@ -180,8 +180,11 @@ class Layered(Network):
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether attributes are equal; arrays, whose entries are not compared, are if one."""
-    return one is other or (not hasattr(one, "__array__") and bool(one == other))
+    """Return whether attributes are equal; arrays of several entries are where they are one."""
+    try:
+        return one is other or bool(one == other)
+    except ValueError:  # as the truth value of an array is ambiguous
+        return False
 
 
 def _check_activation(activation: Any, width: int) -> None:

@@ -1,6 +1,7 @@
 """Networks: forward passes against plain matrix products, initial weights, gates, views."""
 
 import pickle
+from copy import deepcopy
 from functools import partial
 
 import jax
@@ -226,7 +227,9 @@ def test_networks_that_differ_in_an_attribute_of_their_own_share_no_program():
         loss = training.train(network, weights, TASK, 0.1, 2).losses[0]
         close(loss, training.squared_error(network, weights, TASK))
         assert network == Leaky(sizes, slope) and hash(network) == hash(Leaky(sizes, slope))
-    assert Leaky(sizes, np.ones(5)) != Leaky(sizes, np.ones(5))  # whose entries are not compared
+    for slopes in (np.ones(5), [jnp.ones(5)]):  # whose entries are not compared
+        assert Leaky(sizes, slopes) != Leaky(sizes, deepcopy(slopes))
+        assert Leaky(sizes, slopes) == Leaky(sizes, slopes)
     assert ReLUNetwork(sizes) == ReLUNetwork(sizes) != Layered(sizes)
 
 

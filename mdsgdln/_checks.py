@@ -206,6 +206,11 @@ def random_key(name: str, value: Any) -> None:
     require(single, name, "a random key, as of jax.random.key", value)
 
 
+def neuron_per_mode(node: object, num_modes: int, neurons: int, advice: str = "") -> None:
+    expected = f"a neuron per mode, {num_modes}, in {node!r}{advice}"
+    require(num_modes <= neurons, "network", expected, neurons)
+
+
 def scales(
     scale: Scalar | Sequence[Scalar] | Mapping, places: tuple, or_zero: bool = True
 ) -> list[Scalar]:

@@ -68,7 +68,7 @@ class Graph:
         for node, indices in (rows or {}).items():
             checks.require(node in ends, "rows", f"input or output nodes {ends}", node)
             given.append((node, _indices(f"rows[{node!r}]", indices, numbers[node])))
-        missing = [node for node in graph.input_nodes if node not in dict(given)]
+        missing = [node for node in graph.input_nodes if node not in (rows or {})]
         fits = len(missing) in (0, len(graph.input_nodes))
         checks.require(fits, "rows", f"those of {missing}, too, or of no input node", rows)
         return cls(graph.sizes, edges, tuple(given))

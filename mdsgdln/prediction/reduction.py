@@ -86,11 +86,8 @@ def expected_weights(
         into, out = graph.path_edges(path)
         data, num_hidden = effective_dataset(network, task, path), graph.neurons[path[1]]
         num_modes = len(modes(effective_dataset(network, learned, path)).singular_values)
-        expected = (
-            f"a neuron per mode, {num_modes}, in {path[1]!r}, or the initial weights in place of "
-            "σ, as learning depends on the seed"
-        )
-        checks.require(num_modes <= num_hidden, "network", expected, num_hidden)
+        advice = ", or the initial weights in place of σ, as learning depends on the seed"
+        checks.neuron_per_mode(path[1], num_modes, num_hidden, advice)
         inputs = span(data.inputs)
         targets = np.asarray(task.targets)[np.array(graph.node_rows[path[2]])]
         outputs = span(targets) if reduce_outputs else np.eye(len(targets))

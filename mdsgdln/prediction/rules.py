@@ -158,11 +158,12 @@ def rotates_nodes(
     return _all_commute(optimiser, narrow, rotated, num_updates, has_outside=True)
 
 
-def _bases(number: int, size: int) -> list[np.ndarray]:
+@lru_cache(maxsize=8)
+def _bases(number: int, size: int) -> tuple[np.ndarray, ...]:
     """Return orthonormal maps to larger spaces of two sizes, as rules may look at shapes."""
     rng = np.random.default_rng(0)
     larger = [size + 1 + FEW * (index % 2) for index in range(number)]
-    return [np.linalg.qr(rng.standard_normal((each, size)))[0] for each in larger]
+    return tuple(np.linalg.qr(rng.standard_normal((each, size)))[0] for each in larger)
 
 
 def _draw(like: PyTree, key: Array, lengths: tuple[Scalar, Scalar]) -> PyTree:

@@ -78,9 +78,7 @@ def pathway_race(
         for node, basis in ((source, found.right), (target, found.left)):
             fit = len(basis) == neurons[node]
             checks.require(fit, "path_modes", f"patterns of {node!r}, {neurons[node]}", len(basis))
-        number = len(found.singular_values)
-        expected = f"a neuron per mode, {number}, in {hidden!r}"
-        checks.require(number <= neurons[hidden], "network", expected, neurons[hidden])
+        checks.neuron_per_mode(hidden, len(found.singular_values), neurons[hidden])
     by_path = strengths_by_place(
         starts, {path: len(path_modes[path].singular_values) for path in paths}
     )

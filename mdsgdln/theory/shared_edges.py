@@ -110,8 +110,7 @@ def _shared_modes(network: GatedNetwork, task: Task) -> tuple[dict[Node, Any], i
     num_modes = numbers.pop()
     for node, neurons in graph.sizes:
         if node not in graph.node_rows:
-            enough = neurons >= num_modes
-            checks.require(enough, "network", f"at least {num_modes} neurons in {node!r}", neurons)
+            checks.neuron_per_mode(node, num_modes, neurons)
     sizes = {node: size if node in graph.node_rows else num_modes for node, size in graph.sizes}
     bases = {node: known.get(node, np.eye(size, num_modes)) for node, size in sizes.items()}
     gates = network.node_gates, network.edge_gates

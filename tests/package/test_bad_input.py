@@ -369,7 +369,7 @@ CASES = [
     bad("theory.predict", "weights", scale={EDGES[0]: BY_EDGE[EDGES[0]]}),
     bad("theory.decoupled_weights", network=networks.routing_network(ROUTING, 2, 2, 3), starts=0.1),
     bad("theory.shared_race", starts=np.ones(3)),
-    bad("theory.shared_race", "network: expected at least 3 neurons", **SQUEEZED),
+    bad("theory.shared_race", "network: expected a neuron per mode, 3, in", **SQUEEZED),
     bad("theory.shared_race", "modes that decouple", **NOT_DECOUPLED),
     bad("theory.shared_race", "times: expected multiples", times=[0.0, 0.25], learning_rate=0.1),
     bad("theory.shared_race", "times: expected multiples", times=[6000.05], learning_rate=0.1),

@@ -69,8 +69,9 @@ def real_array(name: str, value: Any, axes: str) -> Array:
         wide = array.dtype in (np.float32, np.float64)
         with jax.ensure_compile_time_eval():  # data stay concrete inside a compiled function
             # A copy, as its owner may change it, through another view of what is read here, too.
-            # Without a dtype JAX compiles a program for each shape.
-            return jnp.array(array, jax.dtypes.canonicalize_dtype(array.dtype if wide else float))
+            # If JAX makes it, or is given no dtype, it compiles a program for each shape.
+            dtype = jax.dtypes.canonicalize_dtype(array.dtype if wide else float)
+            return jnp.asarray(np.array(array, dtype), dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{name}: expected numbers of shape {axes}, got {value!r:.80}{advice}"

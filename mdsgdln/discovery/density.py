@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrc
 
 SMALLEST = 5  # neurons of a kind
 STEPS = 8  # of refinement
@@ -216,17 +216,17 @@ def _touch(
     gap = gate != other
     width, agreeing = int(gap.sum()), int((~gap).sum())
     usual = (np.median(_count_wrong(own, gate, ~gap)) + 0.5) / (agreeing + 1)
-    most = binom.ppf(1 - LEVEL, agreeing, usual)
     steps = np.arange(width + 1)
     halfway = (steps > width / 4) & (steps < 3 * width / 4)
     counts = []
     for some in (own, none, shuffled):
         known = some.known[:, gap].sum(axis=1)
-        near = (_count_wrong(some, gate, ~gap) <= most) & (known >= APART)
+        as_many = bdtrc(np.ceil(_count_wrong(some, gate, ~gap)) - 1, agreeing, usual)
+        near = (as_many > LEVEL) & (known >= APART)  # their probability, or that of more
         wrong = np.rint(_count_wrong(some, gate, gap)[near]).astype(int)
         counts.append(np.bincount(wrong, minlength=width + 1))
     beside = np.maximum(counts[1] - counts[2], 0) + counts[0]
-    return bool(binom.cdf(beside[halfway].sum(), beside.sum(), halfway.mean()) > LEVEL)
+    return bool(bdtr(beside[halfway].sum(), beside.sum(), halfway.mean()) > LEVEL)
 
 
 def _count_wrong(patterns: States, gate: np.ndarray, where: np.ndarray) -> np.ndarray:

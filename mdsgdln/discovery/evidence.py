@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.stats import binom, norm
+from scipy.special import bdtrc, ndtr, ndtri
 
 from mdsgdln.discovery.density import LEVEL, Mixture, States, density_modes, mixture
 
@@ -107,9 +107,9 @@ def continuum(found: Mixture, patterns: States) -> tuple[str, Bool[np.ndarray, "
 
 def _is_decided(members: States, gate: np.ndarray) -> bool:
     wrong = members.wrong(gate).sum(axis=0)
-    known = np.maximum(members.known.sum(axis=0), 1)
+    known = np.maximum(members.known.sum(axis=0), 1).astype(int)
     mean = wrong.sum() / known.sum()
-    unlikely = binom.sf(wrong - 1, known, mean) < LEVEL / len(gate)
+    unlikely = bdtrc(wrong - 1, known, mean) < LEVEL / len(gate)
     return bool(mean < NOISIEST and not (unlikely & (wrong > AMBIGUOUS * known)).any())
 
 
@@ -185,7 +185,7 @@ def tetrachoric(patterns: States) -> tuple[Float[np.ndarray, "P P"], Float[np.nd
     """Return the correlations and thresholds of Gaussians that are on as often, and together."""
     on, known = patterns.on, patterns.known
     number = np.maximum(known.sum(axis=0), 1)
-    thresholds = norm.ppf(np.clip(on.sum(axis=0) / number, 0.5 / number, 1 - 0.5 / number))
+    thresholds = ndtri(np.clip(on.sum(axis=0) / number, 0.5 / number, 1 - 0.5 / number))
     row, column = np.triu_indices(on.shape[1], 1)
     together = ((on.T @ on) / np.maximum(known.T @ known, 1))[row, column]
     low, high = np.full(len(row), -0.999), np.full(len(row), 0.999)
@@ -207,4 +207,4 @@ def _both_below(first: np.ndarray, second: np.ndarray, correlation: np.ndarray) 
     first, second = first[:, None], second[:, None]
     exponent = (first**2 + second**2 - 2 * first * second * sines) / (2 * (1 - sines**2))
     integral = np.exp(-exponent) @ NODE_WEIGHTS * angles / 2
-    return (norm.cdf(first) * norm.cdf(second))[:, 0] + integral / (2 * np.pi)
+    return (ndtr(first) * ndtr(second))[:, 0] + integral / (2 * np.pi)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers
@@ -244,10 +244,10 @@ def _fitting(found: Mixture, patterns: States, noise: np.ndarray):
     if not len(found.gates):
         return np.full(len(noise), -1), np.full(len(noise), np.nan)
     kind, active = found.kind(patterns), patterns.on.any(axis=1)
-    known, misfits = patterns.known.sum(axis=1), patterns.misfit(found.gates)
+    known, misfits = patterns.known.sum(axis=1).astype(int), patterns.misfit(found.gates)
     misfit = np.where(kind >= 0, misfits[np.arange(len(kind)), kind], misfits.min(axis=1))
     usual = np.array([np.median(misfit[kind == k]) for k in range(len(found.gates))])
     rate = np.fmax(np.fmax(noise, usual[kind]), 0.5 / known)
-    explained = binom.ppf(FITS, known, rate)
-    explains = np.isnan(noise) | (misfit * known <= explained + 1e-6)
+    as_many = bdtrc(np.rint(misfit * known) - 1, known, rate)  # probability of so many, or more
+    explains = np.isnan(noise) | (as_many > 1 - FITS)
     return np.where(active & explains, kind, -1), misfit

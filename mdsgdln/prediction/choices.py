@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PyTree
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from mdsgdln import _checks as checks
 from mdsgdln.networks import Layered, LinearNetwork, Network
@@ -26,7 +26,7 @@ StandIn: TypeAlias = tuple[Network, PyTree, Task]
 SMALL = 0.01  # mean square of initial outputs over that of targets, which leaves the loss as it is
 NEGLIGIBLE = 1e-3  # the same, of outputs that a stand-in does without
 FEW, MOST = 3, 4096  # dimensions of inputs and bias; neurons that are trained for comparison
-QUANTILES = norm.ppf((np.arange(64) + 0.5) / 64)  # of what arrives at neurons
+QUANTILES = ndtri((np.arange(64) + 0.5) / 64)  # of what arrives at neurons
 LAST = 2**32 - 1  # folded into a key; of batches, number e is that of epoch e
 
 

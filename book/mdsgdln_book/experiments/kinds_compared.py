@@ -8,9 +8,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_score
-from sklearn.mixture import GaussianMixture
 
 from mdsgdln import discovery
 from mdsgdln.gates import context_gates
@@ -180,6 +177,9 @@ def found_by_density(population: Population, on: np.ndarray, seed: int):
 
 def found_by_k_means(population: Population, on: np.ndarray, seed: int):
     """Cluster into the number with the largest silhouette."""
+    from sklearn.cluster import KMeans  # here, as its import takes a while
+    from sklearn.metrics import silhouette_score
+
     fits = [KMeans(number, n_init=3, random_state=seed).fit(on) for number in numbers(on)[1:]]
     best = max(fits, key=lambda fit: silhouette_score(on, fit.labels_)).labels_
     return best, majorities(on, best), False
@@ -187,6 +187,8 @@ def found_by_k_means(population: Population, on: np.ndarray, seed: int):
 
 def found_by_gaussians(population: Population, on: np.ndarray, seed: int):
     """Fit mixtures of Gaussians with diagonal covariance; take the number of lowest BIC."""
+    from sklearn.mixture import GaussianMixture
+
     fits = [
         GaussianMixture(number, covariance_type="diag", reg_covar=1e-2, random_state=seed).fit(on)
         for number in numbers(on)

@@ -11,8 +11,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
-from sklearn.preprocessing import scale as standardise
 
 import mdsgdln as md
 from mdsgdln.prediction.neurons import represent_layer, shrink_task
@@ -61,17 +59,13 @@ RULES = {
     "batches": lambda rate: optax.sgd(rate / 2),
     "Adam, batches": lambda rate: optax.adam(1e-3),
 }
-LOADERS = {
-    "wine": load_wine,
-    "iris": load_iris,
-    "breast cancer": load_breast_cancer,
-    "diabetes": load_diabetes,
-}
 
 
 @cache
 def load_data(data: str) -> md.Task:
     """Return a task; of the digits every sixth sample."""
+    from sklearn import datasets, preprocessing  # here, as their import takes a while
+
     rng = np.random.default_rng(0)
     if data == "contexts":
         return md.tasks.contextual(3)
@@ -85,10 +79,11 @@ def load_data(data: str) -> md.Task:
     if data == "sine":
         x = np.linspace(-2, 2, 60)
         return md.Task.from_samples(x[:, None], np.sin(3 * x))
-    loaded = LOADERS[data]()
-    labels = loaded.target
-    targets = standardise(labels) if data == "diabetes" else np.eye(labels.max() + 1)[labels]
-    return md.Task.from_samples(standardise(loaded.data), targets)
+    loaded = getattr(datasets, f"load_{data.replace(' ', '_')}")()
+    inputs, targets = preprocessing.scale(loaded.data), loaded.target
+    one_hot = data != "diabetes"
+    targets = np.eye(targets.max() + 1)[targets] if one_hot else preprocessing.scale(targets)
+    return md.Task.from_samples(inputs, targets)
 
 
 def drawn_setting(number: int) -> dict:

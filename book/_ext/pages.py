@@ -8,6 +8,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -179,11 +180,23 @@ def use_html_handlers(app) -> None:
     app.set_html_assets_policy("always" if app.builder.name == "singlehtml" else "per_page")
 
 
+def read_once(app, builder) -> None:
+    """Keep pages in which numbers of figures are looked up: Sphinx reads one for each number."""
+    env = app.env
+    read, resolve = env.get_doctree, env.get_and_resolve_doctree
+
+    def resolve_own(page, builder, tree=None, *options, **named):  # which changes the tree
+        return resolve(page, builder, read(page) if tree is None else tree, *options, **named)
+
+    env.get_doctree, env.get_and_resolve_doctree = cache(read), resolve_own
+
+
 def setup(app) -> dict:
     """Register the extension."""
     app.connect("config-inited", settle)
     app.connect("warn-missing-reference", expect_missing)
     app.connect("builder-inited", use_html_handlers)
+    app.connect("write-started", read_once)
     # After the other extensions: sphinx_external_toc writes index.html at the end of a build, too.
     app.connect("build-finished", repair, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -35,6 +35,7 @@ from mdsgdln.graphs import Edge, Node
 SHORTEST, LONGEST = -6.0, 6.0  # gradients, powers of ten
 STARTS = 0.0, -4.0  # initial weights, powers of ten: a rule may have a floor for their norms
 LEAST_UPDATES = 32  # among which there are gradients of most lengths
+GRADIENTS = 256  # that are drawn; after these they come again
 OF_LARGE = 8  # updates of large layers, which take long
 SAME = 1e-6  # relative difference of two updates that is rounding, in double precision
 FEW = 2  # entries of a layer in its basis; the larger spaces have one and three more
@@ -166,15 +167,19 @@ def _bases(number: int, size: int) -> tuple[np.ndarray, ...]:
     return tuple(np.linalg.qr(rng.standard_normal((each, size)))[0] for each in larger)
 
 
-def _draw(like: PyTree, key: Array, lengths: tuple[Scalar, Scalar]) -> PyTree:
-    """Return Gaussian arrays, each of a size between two powers of ten."""
-    leaves, structure = jax.tree.flatten(like)
-    keys = jax.random.split(key, (len(leaves), 2))
-    drawn = [
-        jax.random.normal(of, leaf.shape) * 10 ** jax.random.uniform(size, (), float, *lengths)
-        for leaf, (of, size) in zip(leaves, keys, strict=True)
-    ]
-    return jax.tree.unflatten(structure, drawn)
+def _draw(
+    like: PyTree, rng: np.random.Generator, lengths: tuple[float, float], *number: int
+) -> PyTree:
+    """Return Gaussian arrays, or a number of each, of sizes between two powers of ten.
+
+    By NumPy, as JAX compiles a generator for a second.
+    """
+
+    def drawn(leaf: Any) -> np.ndarray:
+        size = 10 ** rng.uniform(*lengths, (*number, *[1] * leaf.ndim))
+        return size * rng.standard_normal((*number, *leaf.shape))
+
+    return jax.tree.map(drawn, like)
 
 
 def _commutes(
@@ -202,8 +207,9 @@ def _commutes(
         update, memory = rule.update(gradient, memory, weights, value=1.0, grad=gradient)
         return (optax.apply_updates(weights, update), memory), update
 
-    def step(states: tuple, key: Array) -> tuple[tuple, Array]:
-        gradient = _draw(like, key, (SHORTEST, LONGEST))
+    def step(progress: tuple, gradients: PyTree) -> tuple:
+        number, states, _ = progress
+        gradient = jax.tree.map(lambda drawn: drawn[number % len(drawn)], gradients)
         small, update = updated(states[0], gradient)
         wide, actual = updated(states[1], lift(gradient))
         same = [
@@ -212,23 +218,27 @@ def _commutes(
                 jax.tree.leaves(lift(update)), jax.tree.leaves(within(actual)), strict=True
             )
         ]
-        return (small, wide), jnp.stack(same).all()
+        return number + 1, (small, wide), jnp.stack(same).all()
 
     @jax.jit
-    def run(key: Array, length: Scalar) -> Array:
-        first, rest = jax.random.split(key)
-        weights = _draw(like, first, (length, length))
+    def run(weights: PyTree, other: PyTree, gradients: PyTree, num_updates: Scalar) -> Array:
         wide = lift(weights)
         if has_outside:
-            other = _draw(wide, jax.random.fold_in(first, 0), (length, length))
             wide = jax.tree.map(lambda w, o, i: w + o - i, wide, other, within(other))
         states = tuple((part, rule.init(part)) for part in (weights, wide))
-        _, same = jax.lax.scan(step, states, jax.random.split(rest, num_updates))
-        return same.all()
+        return jax.lax.while_loop(
+            lambda progress: (progress[0] < num_updates) & progress[2],
+            partial(step, gradients=gradients),
+            (0, states, jnp.array(True)),
+        )[2]
 
+    rng = np.random.default_rng(1)
+    gradients = _draw(like, rng, (SHORTEST, LONGEST), min(num_updates, GRADIENTS))
     # Concrete within compiled functions, too, in which a prediction may be made.
     with jax.enable_x64(True), jax.ensure_compile_time_eval():
         try:
-            return all(bool(run(jax.random.key(0), length)) for length in STARTS)
+            shapes = like, jax.eval_shape(lift, like)
+            starts = [[_draw(part, rng, (size, size)) for part in shapes] for size in STARTS]
+            return all(bool(run(*start, gradients, num_updates)) for start in starts)
         except Exception:  # whatever a rule raises that does not fit these weights
             return False

@@ -15,7 +15,7 @@ neuron depends on this neuron alone, as Adam's does. Clipping by the global norm
 
 An optimiser of optax is a function of which nothing else is known. So it is run: for as many
 updates as the prediction has, since a schedule may begin late, and for at least thirty-two, with
-gradients whose lengths vary over twelve orders of magnitude in every layer, from weights of two
+gradients whose lengths vary over thirteen orders of magnitude in every layer, from weights of two
 sizes; and for eight updates of large layers, as some rules treat these in another way.
 """
 
@@ -32,12 +32,13 @@ from jaxtyping import Array, PyTree
 from mdsgdln._checks import Scalar
 from mdsgdln.graphs import Edge, Node
 
-SHORTEST, LONGEST = -6.0, 6.0  # gradients, powers of ten
+SHORTEST, LONGEST = -7.0, 6.0  # gradients, powers of ten
 STARTS = 0.0, -4.0  # initial weights, powers of ten: a rule may have a floor for their norms
 LEAST_UPDATES = 32  # among which there are gradients of most lengths
 GRADIENTS = 256  # that are drawn; after these they come again
 OF_LARGE = 8  # updates of large layers, which take long
 SAME = 1e-6  # relative difference of two updates that is rounding, in double precision
+LOST = 1e-13  # of the weights, to which such a difference is rounding, as of updates that cancel
 FEW = 2  # entries of a layer in its basis; the larger spaces have one and three more
 LARGE = 130  # rules that factorise large layers do so from 128 entries on
 
@@ -212,10 +213,11 @@ def _commutes(
         gradient = jax.tree.map(lambda drawn: drawn[number % len(drawn)], gradients)
         small, update = updated(states[0], gradient)
         wide, actual = updated(states[1], lift(gradient))
+        norm = jnp.linalg.norm
         same = [
-            jnp.linalg.norm(one - other) <= SAME * jnp.linalg.norm(one)
-            for one, other in zip(
-                jax.tree.leaves(lift(update)), jax.tree.leaves(within(actual)), strict=True
+            norm(one - other) <= SAME * norm(one) + LOST * norm(weight)
+            for one, other, weight in zip(
+                *map(jax.tree.leaves, (lift(update), within(actual), wide[0])), strict=True
             )
         ]
         return number + 1, (small, wide), jnp.stack(same).all()

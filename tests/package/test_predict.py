@@ -58,6 +58,9 @@ def decay_of(mask):
         (optax.adafactor(0.01), False, None),
         (optax.contrib.muon(0.01), False, False),
         (optax.contrib.prodigy(), False, True),
+        # Each weight by itself; an update is a difference of weights, of which little may be left.
+        (optax.contrib.cocob(0.01), False, True),
+        (optax.fromage(0.01), False, False),  # has a floor, at 1e-6
         (decay_of([True, False]), True, True),
         (decay_of({"a": True}), False, False),
     ],

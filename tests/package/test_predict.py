@@ -58,8 +58,6 @@ def decay_of(mask):
         (optax.adafactor(0.01), False, None),
         (optax.contrib.muon(0.01), False, False),
         (optax.contrib.prodigy(), False, True),
-        # Each weight by itself; an update is a difference of weights, of which little may be left.
-        (optax.contrib.cocob(0.01), False, True),
         (optax.fromage(0.01), False, False),  # has a floor, at 1e-6
         (decay_of([True, False]), True, True),
         (decay_of({"a": True}), False, False),
@@ -110,6 +108,7 @@ def test_merged_nodes_need_a_rule_without_masks_and_no_rule_reads_norms_of_weigh
     ):
         assert rules.rotates_nodes(optimiser, edges, (("a", "b"),), 50) == expected
     assert not rules.rotates_nodes(optax.lars(0.1), edges, (), 50)
+    assert rules.rotates_nodes(optax.contrib.momo(0.01), edges, (), 50)  # its steps cancel
     masked = optax.masked(optax.trace(0.9), dict.fromkeys(edges, True))
     assert rules.rotates_nodes(masked, edges, (), 50)
     assert not rules.rotates_nodes(masked, edges, (("a", "b"),), 50)

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, ArrayLike, Float
-from scipy.integrate import solve_ivp
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Numbers, Scalar
@@ -147,6 +146,8 @@ def integrate(
     times: Float[ArrayLike, " T"],
 ) -> Float[Array, "T n"]:
     """Return the solution of ẏ = velocity(y), y(0) = start, at increasing times of at least 0."""
+    from scipy.integrate import solve_ivp  # here, as its import takes a while
+
     distinct, index = np.unique(np.asarray(times, float), return_inverse=True)
     if not len(start) or distinct[-1] == 0:
         return jnp.asarray(np.tile(start, (len(index), 1)))

@@ -47,7 +47,8 @@ def is_traced(*values: Any) -> bool:
 def real_array(name: str, value: Any, axes: str) -> Array:
     """Return a float array: single and double precision stay, all else becomes JAX's default."""
     dense(name, value)
-    require(not np.ma.is_masked(value), name, "numbers without a mask", value)
+    parts = value if isinstance(value, list | tuple) else ()
+    require(not any(map(np.ma.is_masked, (value, *parts))), name, "numbers without a mask", value)
     if is_traced(value):  # or a list that holds traced numbers
         array = jnp.asarray(value)
         return array if jnp.issubdtype(array.dtype, np.floating) else array.astype(float)

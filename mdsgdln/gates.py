@@ -29,8 +29,10 @@ def context_gates(
     on = []
     for subset in subsets:
         contexts = list(subset) if np.iterable(subset) else []
+        flag = any(isinstance(context, bool | np.bool_) for context in contexts)
         known = contexts and all(context in range(num_contexts) for context in contexts)
-        checks.require(known, "subsets", f"contexts from 0 to {num_contexts - 1}", subset)
+        expected = f"contexts from 0 to {num_contexts - 1}"
+        checks.require(known and not flag, "subsets", expected, subset)
         on.append(np.isin(range(num_contexts), contexts))
     checks.require(on, "subsets", "at least one subset of contexts", on)
     return np.repeat(np.array(on, float), num_items, axis=1)
@@ -55,8 +57,8 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     """Return for each gate whether a ReLU neuron without a bias can have it on these inputs.
 
     A linear program finds the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and wᵀx ≤ 0
-    where it is off; m is 1 or 0. Inputs are first scaled to length 1; the solver's tolerance is
-    1e-7.
+    where it is off; m is 1 or 0. The solver's tolerance is 1e-7. So inputs are first scaled to
+    length 1 and written in an orthonormal basis of their rows, which any offset leaves accurate.
 
     Args:
         gates: 0 or 1, shape (K, P).
@@ -65,8 +67,8 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     on = _binary("gates", gates, "(K, P)")
     inputs = checks.concrete_array("inputs", inputs, 2, "(N_in, P)")
     checks.of_shape("inputs", inputs, (len(inputs), on.shape[1]))
-    lengths = np.linalg.norm(inputs, axis=0)
-    inputs = inputs / np.where(lengths > 0, lengths, 1)
+    scaled = _of_length_one(_of_length_one(inputs, 0), 1)
+    inputs = _of_length_one(_row_basis(scaled), 0)
     return np.array([_largest_margin(row, inputs) for row in on]) > 0.5
 
 
@@ -74,6 +76,17 @@ def _binary(name: str, value: Numbers, axes: str) -> Float[np.ndarray, "rows col
     value = checks.concrete_array(name, value, 2, axes)
     checks.require(np.isin(value, (0, 1)).all(), name, "entries 0 or 1", np.unique(value))
     return value
+
+
+def _of_length_one(array: Float[np.ndarray, "m n"], axis: int) -> Float[np.ndarray, "m n"]:
+    lengths = np.linalg.norm(array, axis=axis, keepdims=True)
+    return array / np.where(lengths > 0, lengths, 1)
+
+
+def _row_basis(array: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "rank n"]:
+    """Return orthonormal rows that span those of the array."""
+    _, sizes, basis = np.linalg.svd(array, full_matrices=False)
+    return basis[sizes > max(array.shape) * np.finfo(array.dtype).eps * sizes[0]]
 
 
 def _largest_margin(on: Float[np.ndarray, " P"], inputs: Float[np.ndarray, "N_in P"]) -> float:

@@ -151,6 +151,7 @@ def _indices(name: str, rows: Any, number: int) -> tuple[int, ...]:
         raise ValueError(
             f"{name}: expected a slice with an end, or indices, got {rows!r:.80}"
         ) from error
-    fit = len(indices) == len(set(indices)) == number and min(indices) >= 0
+    flag = any(isinstance(row, bool) for row in numbers)
+    fit = len(indices) == len(set(indices)) == number and min(indices) >= 0 and not flag
     checks.require(fit, name, f"{number} distinct rows from 0, one per neuron", rows)
     return indices

@@ -24,20 +24,27 @@ Loss: TypeAlias = Callable[[Any, PyTree, Task], Float[Array, ""]]
 
 def squared_error(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
     """Return 𝓛 = 1/(2P) Σ_i ‖y_i − ŷ_i‖² (MHS Eq. 2)."""
-    outputs = network.apply(weights, task.inputs)
+    outputs = _outputs(network, weights, task)
     return jnp.sum((task.targets - outputs) ** 2) / (2 * task.num_samples)
 
 
 def cross_entropy(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
     """Return −1/P Σ_i Σ_k y_ki ln softmax(ŷ_i)_k; the targets of a sample are probabilities."""
-    outputs = network.apply(weights, task.inputs)
+    outputs = _outputs(network, weights, task)
     return jnp.mean(optax.softmax_cross_entropy(outputs.T, task.targets.T))
 
 
 def logistic(network: Network, weights: PyTree, task: Task) -> Float[Array, ""]:
     """Return 1/P Σ_i Σ_k [ln(1 + exp ŷ_ki) − y_ki ŷ_ki]; targets are between 0 and 1."""
-    outputs = network.apply(weights, task.inputs)
+    outputs = _outputs(network, weights, task)
     return jnp.sum(optax.sigmoid_binary_cross_entropy(outputs, task.targets)) / task.num_samples
+
+
+def _outputs(network: Network, weights: PyTree, task: Task) -> Float[Array, "N_out P"]:
+    """Return outputs in the shape of the targets, over which one output would broadcast."""
+    outputs = network.apply(weights, task.inputs)
+    checks.of_shape("targets", task.targets, outputs.shape)
+    return outputs
 
 
 def check_targets(loss: Loss, task: Task) -> None:
@@ -61,7 +68,7 @@ def check_targets(loss: Loss, task: Task) -> None:
 def deviation(
     losses: Numbers, reference: Numbers, learned: float | None = 0.01
 ) -> float | Float[Array, ""]:
-    """Return the relative error of a loss curve over all times, Σ_t |𝓛 − 𝓛_ref| / Σ_t 𝓛_ref.
+    """Return the relative error of a loss curve over all times, Σ_t |𝓛 − 𝓛_ref| / Σ_t |𝓛_ref|.
 
     Warns if the reference has hardly fallen, as all flat curves agree. Inside a compiled function
     this is not checked.
@@ -77,11 +84,11 @@ def deviation(
     if learned is not None:
         checks.positive("learned", learned)
     if checks.is_traced(losses, reference):
-        return jnp.sum(jnp.abs(losses - reference)) / jnp.sum(reference)
+        return jnp.sum(jnp.abs(losses - reference)) / jnp.sum(jnp.abs(reference))
     losses, reference = np.asarray(losses), np.asarray(reference)  # NumPy compiles nothing
     with np.errstate(divide="ignore", invalid="ignore"):  # NaN if the reference is zero
         left = reference.min() / reference[0]
-        error = float(np.sum(np.abs(losses - reference)) / np.sum(reference))
+        error = float(np.sum(np.abs(losses - reference)) / np.sum(np.abs(reference)))
     if learned and not left < learned:
         warnings.warn(
             f"deviation: the reference falls to {left:.3g} of its start, "

@@ -10,6 +10,7 @@ does not notice that code has changed: name another file then.
 
 import itertools
 import json
+import operator
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -26,6 +27,7 @@ from mdsgdln.training import DivergenceError
 
 Setting = Mapping[str, Any]
 Experiment = Callable[..., Mapping[str, Any]]
+LISTED = operator.methodcaller("tolist")  # of numbers and arrays, which JSON does not know
 
 
 def grid(**values: Iterable) -> list[dict]:
@@ -69,7 +71,7 @@ def sweep(
     with open(place, "a") if place is not None and pending else nullcontext() as file:
         for row in tqdm(processes(n_jobs)(calls), total=len(pending), disable=not progress):
             if file is not None:
-                print(json.dumps(row), file=file, flush=True)
+                print(json.dumps(row, default=LISTED), file=file, flush=True)
             found |= by_setting([with_nan(row)])
     return as_table([found[setting_key(setting)] for setting in settings])
 
@@ -120,7 +122,7 @@ def read(path: Path) -> list[dict]:
 
 def setting_key(setting: Setting) -> str:
     """Return a text that tells settings apart, whatever the order of their names."""
-    return json.dumps(setting, sort_keys=True)
+    return json.dumps(setting, sort_keys=True, default=LISTED)
 
 
 def by_setting(rows: Iterable[dict]) -> dict[str, dict]:

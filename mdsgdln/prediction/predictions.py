@@ -121,7 +121,7 @@ def predict(
     noise = 0.0
     if batch_size is not None:  # the mean difference of successive losses over the mean loss
         rough = library.abs(library.diff(predicted.losses)).sum()
-        noise = library.minimum(rough / library.sum(predicted.losses), error)
+        noise = library.minimum(rough / library.abs(predicted.losses).sum(), error)
     seeds = (noise**2 + choice.seeds**2 * (error**2 - noise**2)) ** 0.5
     if choice.expected:
         larger = jnp.maximum if checks.is_traced(error) else max

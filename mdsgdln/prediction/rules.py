@@ -110,7 +110,7 @@ def fixes_first_layer(
     )
 
     def step(memory: PyTree, _: None) -> tuple[PyTree, Array]:
-        update, memory = rule.update(gradient, memory, weights, value=1.0, grad=gradient)
+        update, memory = rule.update(gradient, memory, weights, value=jnp.ones(()), grad=gradient)
         return memory, jnp.stack([jnp.any(jax.tree.leaves(layer)[0] != 0) for layer in update])
 
     with jax.enable_x64(True), jax.ensure_compile_time_eval():
@@ -205,7 +205,7 @@ def _commutes(
 
     def updated(state: tuple[PyTree, PyTree], gradient: PyTree) -> tuple[tuple, PyTree]:
         weights, memory = state
-        update, memory = rule.update(gradient, memory, weights, value=1.0, grad=gradient)
+        update, memory = rule.update(gradient, memory, weights, value=jnp.ones(()), grad=gradient)
         return (optax.apply_updates(weights, update), memory), update
 
     def step(progress: tuple, gradients: PyTree) -> tuple:

@@ -58,7 +58,9 @@ def applicability(
     """Return a table of the theory's assumptions for a two-layer network, a task and σ.
 
     The first two rows concern ``predict`` from σ alone, which also estimates its error; the others
-    concern closed forms, and the ReLU network that the gated network imitates.
+    concern closed forms of single pathways, and the ReLU network that the gated network imitates.
+    That pathways turn each other's singular vectors, as in contexts, is in none of them: see
+    ``pathway_race``.
 
     Args:
         network: every hidden node has one edge in and one edge out; gates one per sample.

@@ -37,6 +37,10 @@ def contextual_closed_form(
     follows ȧ = 2a (s − a d/(C−1)), and
     𝓛 = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
 
+    It is exact if contextual weights start along the residual's modes. Random ones first learn the
+    data's, while the common pathway is not done: with σ ≤ 1e-4 the curve is then .4 off for three
+    contexts and .75 for five.
+
     Args:
         num_contexts: C, at least 2.
         num_items: n.
@@ -96,10 +100,11 @@ def context_preference(
     η_c = ȳ_c − ȳ are the mean input and the mean target of context c minus their means over
     contexts.
 
-    For equal blocks it is a theorem that π keeps its direction while the neuron is active
-    everywhere. It is a forecast that the neuron ends up inactive in the contexts with the lowest
-    π_c; it is best for many neurons and small weights; of large ones, if output weights are smaller
-    than input weights.
+    While the neuron is active everywhere, π keeps its direction: a theorem for equal blocks, if the
+    error treats all contexts alike and, averaged over items, exceeds in the block of the context
+    that in others by a multiple of the mean item, as at first. It is a forecast that the neuron
+    ends up inactive in the contexts with the lowest π_c; it is best for many neurons and small
+    weights; of large ones, if output weights are smaller than input weights.
 
     Args:
         network: a ReLU network with one hidden layer.

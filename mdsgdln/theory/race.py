@@ -59,8 +59,13 @@ def pathway_race(
     ȧ_pα = 2 a_pα [s_pα − Σ_{j,β} (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα) a_jβ] with
     s_pα = u_pαᵀ Σ^yx(p) v_pα.
 
+    Singular vectors u, v stay as they are given. They rotate where what one pathway has learned is
+    not diagonal in the modes of another, as in contexts; the curve may then be many times too
+    large, and ``stand_in`` is exact.
+
     Args:
-        network: paths of two edges, gates one per sample, and a neuron per mode of each path.
+        network: paths of two edges that no other path has, gates one per sample, and a neuron per
+            mode of each path.
         starts: a₀ of every mode, or {path: number or (modes,)}.
         times: t = learning rate · step, increasing, of at least 0, shape (T,).
         path_modes: the modes of each path; of its effective dataset by default.
@@ -69,8 +74,9 @@ def pathway_race(
     times = checks.times(times)
     network.check(None, task)
     paths = network.graph.paths
-    fits = all(len(path) == 3 for path in paths)
-    checks.require(fits, "network", "paths of two edges", paths)
+    fits = all(len(path) == 3 for path in paths) and len(network.graph.edges) == 2 * len(paths)
+    advice = "paths of two edges, all their own; for shared edges see shared_race and stand_in"
+    checks.require(fits, "network", advice, paths)
     path_modes = pathway_modes(network, task) if path_modes is None else path_modes
     _check_modes(path_modes, paths)
     for source, hidden, target in paths:

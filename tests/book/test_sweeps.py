@@ -49,7 +49,7 @@ def test_finished_runs_are_not_repeated_and_new_settings_are_added(tmp_path):
     first = run(counted, sweeps.grid(seed=[1, 2], scale=[0.5]), path)
     again = run(counted, sweeps.grid(scale=[0.5], seed=[2, 1]), path)
     assert first.double.tolist() == [2, 4] and again.double.tolist() == [4, 2]
-    more = run(counted, sweeps.grid(seed=[1, 2, 3], scale=[0.5]), path)
+    more = run(counted, sweeps.grid(seed=np.arange(1, 4), scale=[0.5]), path)
     assert more.double.tolist() == [2, 4, 6] and done == [1, 2, 3]
 
 

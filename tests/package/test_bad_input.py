@@ -40,6 +40,7 @@ GATES = {"hidden": [1.0, 1.0, 0.0]}
 GATED = networks.GatedNetwork(SIZES, EDGES, GATES, {EDGES[1]: np.ones(3)})
 WIDE_PATHS = networks.GatedNetwork(SIZES | {"out": 2}, EDGES)
 SINGLE = networks.GatedNetwork(SIZES, EDGES, {"hidden": np.ones((2, 3))})
+ONE_INTO_TWO = networks.GatedNetwork(SIZES | {"other": 1}, [*EDGES, ("hidden", "other")])
 DEEP_EDGES = [EDGES[0], ("hidden", "k"), ("k", "out")]
 DEEP_PATHS = networks.GatedNetwork(SIZES | {"k": 2}, DEEP_EDGES)
 ROUTES = networks.routing_network(ROUTING, 2, 2, 8)
@@ -352,6 +353,7 @@ CASES = [
     bad("theory.predict", "one per neuron", network=SINGLE, scale=1e-3),
     bad("theory.predict", "scale: expected a finite number above 0", scale=0.0),
     bad("theory.pathway_race", "network", network=DEEP_PATHS),
+    bad("theory.pathway_race", "edges, all their own", network=ONE_INTO_TWO, task=OTHER),
     bad("theory.pathway_race", "neuron per mode, 3", **SQUEEZED, path_modes=None),
     bad("theory.pathway_race", path_modes={PATH: statistics.modes(OTHER)}),
     bad("theory.applicability", "scale: expected a finite number above 0", scale=[0.1, 0.0]),
@@ -375,8 +377,10 @@ CASES = [
     bad("theory.shared_race", "times: expected multiples", times=[6000.05], learning_rate=0.1),
     bad("gates.is_realisable", pattern=[[0.5, 1.0]]),
     bad("gates.are_realisable", gates=[[1, 2, 0]]),
+    bad("gates.context_gates", subsets=[[True, False, True]]),
     bad("discovery.find", activity=-ALIKE),
     bad("discovery.find", "without a mask", activity=np.ma.masked_greater(ALIKE, 0.5)),
+    bad("discovery.find", "without a mask", activity=[*np.ma.masked_greater(ALIKE, 0.5)]),
     bad("discovery.find", activity=np.zeros((4, 3))),
     bad("discovery.find", weights=-np.ones(4)),
     bad("discovery.activity_by_condition", suppressed="up"),

@@ -71,3 +71,6 @@ def test_a_bias_is_a_row_of_ones_and_a_zero_input_is_always_off():
     assert gates.are_realisable([[0, 0, 1]], with_ones)
     assert not gates.are_realisable([[0, 1, 0]], with_ones)
     equal(gates.are_realisable([[1, 0], [1, 1], [0, 0]], [[1.0, 0.0]]), [True, False, True])
+    days = 1.7e9 + 86400.0 * np.arange(20)  # seconds since 1970
+    assert gates.are_realisable([np.arange(20) >= 10], [days, np.ones(20)])
+    assert not gates.are_realisable([np.arange(20) % 10 == 0], [days, np.ones(20)])

@@ -102,6 +102,10 @@ def test_samples_may_be_rows_as_in_scikit_learn():
     equal(Task.from_samples(frame, column).targets, [column])
     with refused("Y: expected the rows of X in its order"):
         Task.from_samples(frame, column[::-1])
+    with refused("Y: expected the rows of X in its order"):
+        Task.from_samples(frame[:400], column[20:420])
+    other = column[20:420].set_axis(range(1000, 1400))  # of other labels, by position
+    equal(Task.from_samples(frame[:400], other).targets, [other])
 
 
 def test_rows_that_are_probably_samples_are_noticed():

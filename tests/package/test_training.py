@@ -171,6 +171,7 @@ def test_deviation_is_the_relative_error_and_a_reference_that_is_flat_is_warned_
     with pytest.warns(UserWarning, match=r"falls to 0\.1 of its start, expected below 0\.05"):
         md.deviation(losses, reference, learned=0.05)
     assert np.isnan(md.deviation(np.zeros(3), np.zeros(3), learned=None))
+    assert md.deviation([1.0, -1.0, -4.0], [1.0, -1.0, -2.0], None) == 2 / 4
 
 
 @pytest.mark.parametrize("loss", [md.cross_entropy, md.logistic])
@@ -181,6 +182,13 @@ def test_targets_that_are_no_probabilities_are_refused(loss):
             train(NETWORK, WEIGHTS, task, 0.05, 2, loss=loss)
     with refused("task: expected targets that sum to 1"):
         train(NETWORK, WEIGHTS, TASK, 0.05, 2, loss=md.cross_entropy)
+
+
+@pytest.mark.parametrize("loss", [md.squared_error, md.cross_entropy, md.logistic])
+def test_one_output_is_not_compared_with_several_targets(loss):
+    network = networks.ReLUNetwork((4, 5, 1))
+    with refused(r"targets: expected shape \(1, 4\)"):
+        loss(network, network.init(KEY, 0.1), tasks.Task(np.eye(4), np.eye(4) + 1))
 
 
 def test_integer_class_labels_get_the_advice_to_make_them_one_hot():

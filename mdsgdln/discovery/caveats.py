@@ -12,6 +12,7 @@ from mdsgdln.discovery.recordings import Recording, listed
 CENTRE = 1e-3  # of its deviation, within which a neuron's mean is zero
 MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ
 DIVIDED = 1.5  # times the cells that one more kind of a variable makes of them, at most
+CHANGED, MANY_CHANGED = 0.5, 0.25  # of a kind's neurons; of the conditions in which it is on
 HARDLY_SILENT = 0.9  # share of entries that are on, from which silence carries no information
 ABOVE_ZERO = (
     "A neuron counts as on above zero. Where noise is above zero, subtract a baseline and its "
@@ -21,6 +22,9 @@ ABOVE_ZERO = (
 CLOSE = (
     "Of {} patterns that many neurons share, some differ in one or two conditions only, as in "
     "noise or a continuum: see discovery.common_patterns."
+)
+OUTSIDE = (
+    "Most neurons have no kind: where these are tuned to a continuum, kinds may be stretches of it."
 )
 CENTRED = "Each neuron's mean is zero, as with z-scores, so that none is on in all conditions."
 
@@ -36,6 +40,23 @@ def never_recorded(patterns: States, kind: np.ndarray, conditions: Sequence[Hash
             off = f"Gate {number + 1} is off in {listed(names)}"
             caveats.append(f"{off} for want of a recording of its neurons.")
     return caveats
+
+
+def unsteady(halves: Sequence[np.ndarray], kind: np.ndarray) -> list[str]:
+    """Return how many kinds are on in other conditions in the second half of the trials."""
+    number = 0
+    for members in (kind == index for index in range(kind.max(initial=-1) + 1)):
+        shares = []
+        for half in halves:
+            known = ~np.isnan(half[members])
+            on = (half[members] > 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+            shares.append(np.where(known.any(axis=0), on, np.nan))
+        changed = np.abs(shares[0] - shares[1]) > CHANGED
+        number += int(changed.sum() > MANY_CHANGED * (np.fmax(*shares) > CHANGED).sum())
+    return [
+        "Kinds whose gates differ between halves of the trials, as where neurons share events of "
+        f"single trials, such as bursts or movements, and not conditions: {number}."
+    ] * (number > 0)
 
 
 def silence_is_unknown(activity: np.ndarray, recording: Recording | None) -> bool:

@@ -14,11 +14,13 @@ from mdsgdln.discovery.caveats import (
     ABOVE_ZERO,
     CENTRED,
     CLOSE,
+    OUTSIDE,
     coarseness,
     is_centred,
     never_recorded,
     of_shape,
     silence_is_unknown,
+    unsteady,
 )
 from mdsgdln.discovery.clusters import checked_activity, checked_weights
 from mdsgdln.discovery.density import SMALLEST, Mixture, States, mixture
@@ -142,7 +144,9 @@ def find(
     Args:
         activity: shape (neurons, P), binary or real, on where above zero; stack recordings of
             different neurons. Or a ``Recording``, as from ``activity_by_condition``. A neuron that
-            is there several times would count as several, and as a kind.
+            is there several times would count as several, and as a kind. So would neurons that
+            share an event, as a movement, if there is one trial a condition; with more, their
+            gates differ between halves of the trials, and a caveat says so.
         weights: importance of each neuron, shape (neurons,); equal by default.
         resamples: halves of the neurons, from which the stability is computed.
         seed: of what is drawn: surrogates, halves, and 1000 neurons if there are more.
@@ -166,8 +170,11 @@ def find(
     if reason:
         caveats = [ABOVE_ZERO] * (not centred and silence_is_unknown(activity, recording))
         caveats += [CLOSE.format(tested.close)] * (tested.close > 1)
+    else:
+        caveats += [OUTSIDE] * bool((gate_of < 0).sum() > len(gate_of) / 2)
     caveats = [*caveats, *[CENTRED] * centred]
     conditions = recording.conditions if recording else ()
+    caveats += unsteady(recording.halves(rng), gate_of) if recording else []
     caveats += never_recorded(sample, found.kind(sample), conditions or range(gates.shape[1]))
     caveats = [*of_shape(*activity.shape), *caveats]
     if caveats:

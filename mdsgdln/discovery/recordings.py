@@ -13,6 +13,7 @@ from mdsgdln import _checks as checks
 STANDARD_ERRORS = 2.0  # above the baseline, from which a neuron counts as on
 MOST_NAMES = 12  # in a list
 MANY_SILENT = 0.1  # share of neurons that are never on, and may be suppressed
+MANY_TORN = 0.2  # of neurons that are below their baseline half as often as above, or more
 MISSING = 0.25  # share of a neuron's conditions that were never recorded
 SPLITS = 5  # of trials into halves
 BOTH, NO_LEVEL = 'True, False or "both"', "there is no baseline or threshold"
@@ -112,12 +113,12 @@ def activity_by_condition(
             z-scores, whose zero is not silence. For neurons that are never silent use each neuron's
             own mean; then none is active everywhere.
         suppressed: find activity *below* the baseline or threshold in place of activity above it.
-            With ``"both"`` a neuron that is below in more conditions than above counts as
-            suppressed.
+            With ``"both"`` a neuron that is below its baseline, by the threshold if there is one,
+            in more conditions than above counts as suppressed.
 
     Warns:
-        UserWarning: single trials have no standard error, many neurons may be suppressed, or one
-            column outweighs all others together.
+        UserWarning: single trials have no standard error, many neurons may be suppressed, or are
+            both excited and suppressed, or one column outweighs all others together.
     """
     if hasattr(baseline, "columns") and hasattr(trials, "columns"):
         baseline = _aligned("baseline", baseline, trials)
@@ -140,9 +141,10 @@ def activity_by_condition(
         paired = before if np.ndim(baseline) == 2 else None
         silence = STANDARD_ERRORS * _errors(counts, means, variances, paired)
     complete = np.isnan(means).mean(axis=1) < MISSING
-    up, down = ((sign * means > silence).sum(axis=1) for sign in (1, -1))
-    falls = down > up if suppressed == "both" else np.full(len(means), bool(suppressed))
-    sign = np.where(falls, -1, 1)[:, None]
+    both = suppressed == "both"
+    mirror = 2 * level if both else 0  # as far below the baseline as the threshold is above
+    up, down = ((each > silence).sum(axis=1) for each in (means, -means - mirror))
+    falls = down > up if both else np.full(len(means), bool(suppressed))
     on = np.where(falls, down, up) > 0
     used, never = complete & on, complete & ~on
     checks.require(complete.any(), "trials", "a neuron recorded in most conditions", trials)
@@ -151,6 +153,14 @@ def activity_by_condition(
         warnings.warn(
             f"activity_by_condition: {never.sum()} of {len(never)} neurons are excluded, as they "
             'are never above their baseline; suppressed="both" finds gates of those that are below',
+            stacklevel=2,
+        )
+    torn = used & (2 * np.minimum(up, down) > np.maximum(up, down))
+    if both and torn.sum() > MANY_TORN * used.sum():
+        warnings.warn(
+            f"activity_by_condition: {torn.sum()} of {used.sum()} neurons are above their baseline "
+            "in some conditions and below it in nearly as many; suppressed=False finds gates of "
+            "the former, suppressed=True of the latter",
             stacklevel=2,
         )
     size = np.nansum(np.abs(means), axis=1)
@@ -163,7 +173,8 @@ def activity_by_condition(
     named = [
         tuple(neurons[index] for index in np.flatnonzero(part)) for part in (used, never, ~complete)
     ]
-    above, activity = sign * above, sign * means - silence
+    above, means = (np.where(falls[:, None], -each - mirror, each) for each in (above, means))
+    activity = means - silence
     parts = above[used], condition, silence[used], falls[used]
     return Recording(activity[used], *parts, conditions, *named)
 

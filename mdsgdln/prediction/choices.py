@@ -11,6 +11,7 @@ from jaxtyping import Array, PyTree
 from scipy.special import ndtri
 
 from mdsgdln import _checks as checks
+from mdsgdln.losses import Loss, cross_entropy, logistic, squared_error
 from mdsgdln.networks import Layered, LinearNetwork, Network
 from mdsgdln.prediction.neurons import SIGNS, narrow_layers, represent_layer, shrink_task
 from mdsgdln.prediction.reduction import (
@@ -25,9 +26,18 @@ from mdsgdln.tasks import Task
 StandIn: TypeAlias = tuple[Network, PyTree, Task]
 SMALL = 0.01  # mean square of initial outputs over that of targets, which leaves the loss as it is
 NEGLIGIBLE = 1e-3  # the same, of outputs that a stand-in does without
+KNOWN = squared_error, cross_entropy, logistic  # losses of outputs and targets alone
 FEW, MOST = 3, 4096  # dimensions of inputs and bias; neurons that are trained for comparison
 QUANTILES = ndtri((np.arange(64) + 0.5) / 64)  # of what arrives at neurons
 LAST = 2**32 - 1  # folded into a key; of batches, number e is that of epoch e
+
+
+class Outputs(Network):
+    """The network whose weights are its outputs."""
+
+    def apply(self, weights, inputs):
+        """Return the weights."""
+        return weights
 
 
 class Choice(NamedTuple):
@@ -95,15 +105,18 @@ def one_layer(
     num_neurons: int,
     key: Any,
     rotates: bool,
-    reduce_outputs: bool,
+    loss: Loss,
 ) -> Choice:
     """Return a few designed neurons, and half as many: random ones, or pairs if it keeps copies.
 
     In few dimensions, as on a curve of one input or between two moons, the loss may rest where few
     neurons would leave: the one of a thousand that is nearest to some direction decides. There the
     second stand-in is a draw of the network at its full width, which is cheap to train.
+
+    Where the loss has no slope without initial outputs, as one of their squares, all have some, and
+    there are more to compare, as curves vary more.
     """
-    width = network.sizes[1]
+    width, reduce_outputs = network.sizes[1], loss is squared_error
     least = len(SIGNS)
     name, value = ("network", width) if width < least else ("num_neurons", num_neurons)
     number = min(num_neurons, width) // least * least
@@ -116,26 +129,40 @@ def one_layer(
         complete = reduced  # with the outputs that the first stand-in lacks
         if outside:
             complete = Task.from_samples(reduced.inputs.T, np.asarray(task.targets, float).T)
+        at_rest = loss not in KNOWN and _rests_without_outputs(loss, task)
     dimensions = len(reduced.inputs) if rotates else span(task.inputs).shape[1]
     whole = dimensions + network.biases[0] <= FEW
     other = min(width, MOST) // 2 * 2 if whole else number // 2
     plans = (reduced, number, True), (complete, other, not (rotates or whole))
 
     def make(which: int) -> StandIn:
-        data, count, designed = plans[which]
+        data, count, designed = plans[min(which, 1)]
         with jax.ensure_compile_time_eval():
             wide = network, scales, data, count, _key(key, which)
             represent = partial(represent_layer, *wide, rotates=rotates, designed=designed)
             small, weights = represent()
             # Independent neurons have outputs anyway, √m times as large as the network's.
-            if which and (
-                outside or not rotates and _initial_outputs(network, small, weights, data) > SMALL
+            if (
+                at_rest
+                or which
+                and (
+                    outside
+                    or not rotates
+                    and _initial_outputs(network, small, weights, data) > SMALL
+                )
             ):
                 small, weights = represent(with_outputs=True)
         return small, weights, data
 
     scatter = 1 / other + (0 if rotates else 1 / number)  # of designed neurons hardly any
-    return Choice(make, (2 / width / scatter) ** 0.5)
+    return Choice(make, (2 / width / scatter) ** 0.5, others=3 if at_rest else 1)
+
+
+def _rests_without_outputs(loss: Loss, task: Task) -> bool:
+    """Return whether the loss does not change to first order with some output from zeros."""
+    none = jnp.zeros_like(task.targets)
+    slopes = jax.grad(lambda outputs: loss(Outputs(), outputs, task))(none)
+    return not (slopes != 0).any(axis=1).all()
 
 
 def _outputs_outside(network: Layered, scales: Any, task: Task) -> tuple[bool, bool]:

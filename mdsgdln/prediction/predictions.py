@@ -57,7 +57,8 @@ def predict(
     from this and Δ follows ``seed_difference``. What the choice of batches adds to Δ is taken to be
     the mean difference of successive losses. Δ compares few curves, so that another key may give
     several times more or less. With one or two inputs, where rare neurons of a wide network may
-    decide, more ``num_neurons`` help.
+    decide, more ``num_neurons`` help. Initial outputs below a tenth of the targets are left out:
+    a run in which the loss hardly falls, as a few steps of Adam, may be some per cent off.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.

@@ -11,9 +11,17 @@ from jaxtyping import Array
 
 from mdsgdln import _checks as checks
 from mdsgdln._checks import Scalar
-from mdsgdln.losses import Loss, check_targets, cross_entropy, logistic, squared_error
-from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork, Network
-from mdsgdln.prediction.choices import Choice, StandIn, exact_reduction, one_layer, several_layers
+from mdsgdln.losses import Loss, check_targets, squared_error
+from mdsgdln.networks import GatedNetwork, Layered, LinearNetwork
+from mdsgdln.prediction.choices import (
+    KNOWN,
+    Choice,
+    Outputs,
+    StandIn,
+    exact_reduction,
+    one_layer,
+    several_layers,
+)
 from mdsgdln.prediction.neurons import is_homogeneous, treats_neurons_alike
 from mdsgdln.prediction.reduction import parallel_nodes
 from mdsgdln.prediction.rules import (
@@ -146,8 +154,7 @@ def choose_stand_in(
         "clipping by the global norm does; a chain of both does neither"
     )
     checks.require(possible, "optimiser", expected, optimiser)
-    reduce_outputs = loss is squared_error
-    return one_layer(network, scales, task, num_neurons, key, rotating, reduce_outputs)
+    return one_layer(network, scales, task, num_neurons, key, rotating, loss)
 
 
 def _joined(task: Task, held_out: Any) -> Task:
@@ -175,22 +182,16 @@ def _check_class(network: Any) -> None:
     checks.require(not redefined, "network", expected, f"its own {', '.join(redefined)}")
 
 
-class _Outputs(Network):
-    """The network whose weights are its outputs."""
-
-    def apply(self, weights, inputs):
-        return weights
-
-
 def _check_loss(loss: Loss, network: Any, task: Task) -> None:
     """Refuse losses that read weights, as a penalty does, or inputs: a stand-in has others."""
-    if loss in (squared_error, cross_entropy, logistic) or checks.is_traced(network, task):
+    if loss in KNOWN or checks.is_traced(network, task):
         return
     weights = network.init(jax.random.key(0), 0.1)
     outputs = network.apply(weights, task.inputs)
-    other = Task.from_samples(task.inputs.T + 1, task.targets.T)
+    inputs = np.random.default_rng(0).standard_normal(task.inputs.shape)
+    other = Task.from_samples(inputs.T, task.targets.T)
     try:
-        alone = loss(_Outputs(), outputs, other)
+        alone = loss(Outputs(), outputs, other)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         alone = np.nan
     expected = "a function of outputs and targets alone; decay is a part of the optimiser"

@@ -457,6 +457,43 @@ def test_suppressed_neurons_are_on_below_their_baseline():
     close(level.activity[:, 0], 9 - counts[:, labels == 0].mean(axis=1))
 
 
+def test_a_threshold_lies_below_a_baseline_as_far_as_above():
+    counts, labels, _ = single_trials(CONTEXTS[1:])
+    scores = (counts - 3) * np.repeat([[1], [-1]], [30, 15], axis=0)
+    recording = discovery.activity_by_condition(scores, labels, threshold=4, suppressed="both")
+    equal(recording.suppressed, np.repeat([False, True], [30, 15]))
+    assert as_set(found_gates(recording)) == as_set(CONTEXTS[1:])
+
+
+def test_neurons_that_are_excited_and_suppressed_are_noticed():
+    change = 6 * np.kron([[1, -1, 0], [0, 1, -1], [-1, 0, 1]], np.ones(8))
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(np.tile(8 + np.repeat(change, 20, axis=0), 10))
+    both = counts, np.tile(np.arange(24), 10), rng.poisson(8.0, counts.shape)
+    with pytest.warns(UserWarning, match="60 of 60 neurons are above .* below it in nearly"):
+        discovery.activity_by_condition(*both, suppressed="both")
+
+
+def test_events_that_neurons_share_are_no_conditions():
+    rng = np.random.default_rng(0)
+    events = np.zeros((4, 240))
+    for each in events:
+        each[rng.choice(240, 8, replace=False)] = 5
+    counts = rng.poisson(np.repeat(events, 30, axis=0))
+    recording = discovery.activity_by_condition(counts, np.tile(np.arange(24), 10))
+    with pytest.warns(UserWarning, match="differ between halves of the trials.*: 4"):
+        discovery.find(recording, resamples=1)
+
+
+def test_kinds_of_a_minority_are_warned_about():
+    """Neurons tuned to one of several periods of a position, as in grids."""
+    rng = np.random.default_rng(101)
+    period, phase = rng.choice([2, 3, 4, 6], (300, 1)), rng.random((300, 1))
+    activity = np.cos(2 * np.pi * (period * np.arange(24) / 24 + phase))
+    with pytest.warns(UserWarning, match="Most neurons have no kind"):
+        discovery.find(np.maximum(activity, 0), resamples=1)
+
+
 def test_a_gate_that_is_always_on_is_warned_about_and_a_threshold_helps():
     """Rates far above their baseline in every condition, as where neurons are never silent."""
     counts, labels, before = single_trials(CONTEXTS[1:], neurons=20)

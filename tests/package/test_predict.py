@@ -256,6 +256,34 @@ def test_updates_once_in_several_steps_are_predicted():
     close(slow.losses[::2], fast.losses, rtol=1e-6)
 
 
+@pytest.mark.parametrize("optimiser", [optax.sgd(0.02), optax.adam(1e-3)])
+def test_where_outputs_of_zero_are_at_rest_a_stand_in_has_others(optimiser):
+    def of_squares(network, weights, task):
+        return jnp.mean((task.targets - network.apply(weights, task.inputs) ** 2) ** 2)
+
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(60, 8))
+    task = md.Task.from_samples(inputs, (inputs @ rng.normal(size=8) / 3) ** 2)
+    network, options = networks.ReLUNetwork((8, 400, 1)), {"optimiser": optimiser}
+    options |= {"loss": of_squares, "key": KEY}
+    with pytest.warns(UserWarning, match="as it estimates"):
+        predicted = md.predict(network, 0.01, task, None, 1500, **options)
+    weights = network.init(jax.random.key(100), 0.01)
+    run = md.train(network, weights, task, None, 1500, optimiser=optimiser, loss=of_squares)
+    distance = md.deviation(predicted.losses, run.losses, None)
+    assert predicted.losses[-1] < predicted.losses[0] / 2 and distance < 3 * predicted.error
+
+
+def test_losses_that_read_inputs_in_any_way_are_refused():
+    def of_groups(network, weights, task):
+        factor = jnp.array([10.0, 0.1])[jnp.argmax(task.inputs[:2], axis=0)]
+        return jnp.mean(factor[None] * (task.targets - network.apply(weights, task.inputs)) ** 2)
+
+    network, task = networks.ReLUNetwork((4, 40, 1)), md.Task(np.eye(4), np.ones((1, 4)))
+    with pytest.raises(ValueError, match="loss: expected a function of outputs and targets"):
+        md.predict(network, 0.1, task, 0.1, 5, loss=of_groups, key=KEY)
+
+
 def test_held_out_loss_is_predicted_with_an_error_of_its_own():
     task, other = teacher(40), teacher(50, seed=5)
     network = networks.ReLUNetwork((10, 600, 3))

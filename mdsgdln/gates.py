@@ -58,7 +58,7 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
 
     A linear program finds the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and wᵀx ≤ 0
     where it is off; m is 1 or 0. The solver's tolerance is 1e-7. So inputs are first scaled to
-    length 1 and written in an orthonormal basis of their rows, which any offset leaves accurate.
+    length 1, and where a row is constant, as for a bias, the others begin at zero.
 
     Args:
         gates: 0 or 1, shape (K, P).
@@ -67,8 +67,9 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     on = _binary("gates", gates, "(K, P)")
     inputs = checks.concrete_array("inputs", inputs, 2, "(N_in, P)")
     checks.of_shape("inputs", inputs, (len(inputs), on.shape[1]))
-    scaled = _of_length_one(_of_length_one(inputs, 0), 1)
-    inputs = _of_length_one(_row_basis(scaled), 0)
+    inputs = _without_offset(inputs)
+    lengths = np.linalg.norm(inputs, axis=0)
+    inputs = inputs / np.where(lengths > 0, lengths, 1)
     return np.array([_largest_margin(row, inputs) for row in on]) > 0.5
 
 
@@ -78,15 +79,17 @@ def _binary(name: str, value: Numbers, axes: str) -> Float[np.ndarray, "rows col
     return value
 
 
-def _of_length_one(array: Float[np.ndarray, "m n"], axis: int) -> Float[np.ndarray, "m n"]:
-    lengths = np.linalg.norm(array, axis=axis, keepdims=True)
-    return array / np.where(lengths > 0, lengths, 1)
+def _without_offset(inputs: Float[np.ndarray, "N_in P"]) -> Float[np.ndarray, "N_in P"]:
+    """Return rows that span the same, and begin at zero if one is constant.
 
-
-def _row_basis(array: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "rank n"]:
-    """Return orthonormal rows that span those of the array."""
-    _, sizes, basis = np.linalg.svd(array, full_matrices=False)
-    return basis[sizes > max(array.shape) * np.finfo(array.dtype).eps * sizes[0]]
+    They are divided by powers of two, which rounds nothing.
+    """
+    varies = np.ptp(inputs, axis=1, keepdims=True) > 0
+    if not inputs[~varies[:, 0]].any():
+        return inputs
+    inputs = inputs - varies * inputs[:, :1]
+    size = np.abs(inputs).max(axis=1, keepdims=True)
+    return inputs / np.exp2(np.floor(np.log2(np.where(size > 0, size, 1))))
 
 
 def _largest_margin(on: Float[np.ndarray, " P"], inputs: Float[np.ndarray, "N_in P"]) -> float:

@@ -23,7 +23,7 @@ from mdsgdln.discovery.caveats import (
     unsteady,
 )
 from mdsgdln.discovery.clusters import checked_activity, checked_weights
-from mdsgdln.discovery.density import SMALLEST, Mixture, States, mixture
+from mdsgdln.discovery.density import APART, SMALLEST, Mixture, States, mixture
 from mdsgdln.discovery.evidence import Tested, tested_modes
 from mdsgdln.discovery.recordings import Recording, entries, listed
 
@@ -140,6 +140,7 @@ def find(
 
     For a trained network, in which silence is zero, use a layer of ``network.activations`` and, as
     weights, the ``importance`` of its neurons: as many as these are worth, (Σw)² / Σw², are drawn.
+    A caveat says if a second draw has other kinds.
 
     Args:
         activity: shape (neurons, P), binary or real, on where above zero; stack recordings of
@@ -168,9 +169,11 @@ def find(
     gates = found.gates.astype(int)
     centred = recording is None and is_centred(activity)
     if reason:
-        caveats = [ABOVE_ZERO] * (not centred and silence_is_unknown(activity, recording))
+        caveats += [ABOVE_ZERO] * (not centred and silence_is_unknown(activity, recording))
         caveats += [CLOSE.format(tested.close)] * (tested.close > 1)
     else:
+        if weights is not None and len(sample.on) < patterns.on.any(axis=1).sum():
+            caveats += _in_another_draw(tested, patterns, activity, weight, seed)
         caveats += [OUTSIDE] * bool((gate_of < 0).sum() > len(gate_of) / 2)
     caveats = [*caveats, *[CENTRED] * centred]
     conditions = recording.conditions if recording else ()
@@ -206,6 +209,22 @@ def _clustered(activity: np.ndarray, weight: np.ndarray, rng) -> np.ndarray:
     worth = weight.sum() ** 2 / (weight**2).sum()
     number = int(np.clip(np.ceil(worth - 1e-6), 1, MOST_NEURONS))
     return np.sort(rng.choice(len(weight), number, replace=False, p=weight / weight.sum()))
+
+
+def _in_another_draw(
+    tested: Tested, patterns: States, activity: np.ndarray, weight: np.ndarray, seed: int
+) -> list[str]:
+    """Return a caveat if other neurons, drawn by their weights, have other kinds."""
+    rng = np.random.default_rng([seed, 1])
+    other = tested_modes(patterns.take(_clustered(activity, weight, rng)), rng, seed)
+    one, two = (each.modes.gates[each.clear & (not each.reason)] for each in (tested, other))
+    alike = ((one[:, None] != two).sum(axis=2) < APART).any(axis=1).sum()
+    if alike == len(one) == len(two):
+        return []
+    return [
+        f"Other neurons, drawn by their weights, have {len(two)} kinds, {alike} of them among "
+        "these: compare several seeds."
+    ]
 
 
 def _lasting(

@@ -13,7 +13,13 @@ from scipy.special import ndtri
 from mdsgdln import _checks as checks
 from mdsgdln.losses import Loss, cross_entropy, logistic, squared_error
 from mdsgdln.networks import Layered, LinearNetwork, Network
-from mdsgdln.prediction.neurons import SIGNS, narrow_layers, represent_layer, shrink_task
+from mdsgdln.prediction.neurons import (
+    SIGNS,
+    is_flat_at_zero,
+    narrow_layers,
+    represent_layer,
+    shrink_task,
+)
 from mdsgdln.prediction.reduction import (
     check_two_layer,
     expected_weights,
@@ -110,8 +116,9 @@ def one_layer(
     """Return a few designed neurons, and half as many: random ones, or pairs if it keeps copies.
 
     In few dimensions, as on a curve of one input or between two moons, the loss may rest where few
-    neurons would leave: the one of a thousand that is nearest to some direction decides. There the
-    second stand-in is a draw of the network at its full width, which is cheap to train.
+    neurons would leave: the one of a thousand that is nearest to some direction decides. So does
+    the largest one if neurons grow the faster the larger they are, as squared ReLUs do. There the
+    second stand-in is a draw of the network at its full width.
 
     Where the loss has no slope without initial outputs, as one of their squares, all have some, and
     there are more to compare, as curves vary more.
@@ -131,7 +138,7 @@ def one_layer(
             complete = Task.from_samples(reduced.inputs.T, np.asarray(task.targets, float).T)
         at_rest = loss not in KNOWN and _rests_without_outputs(loss, task)
     dimensions = len(reduced.inputs) if rotates else span(task.inputs).shape[1]
-    whole = dimensions + network.biases[0] <= FEW
+    whole = dimensions + network.biases[0] <= FEW or is_flat_at_zero(network.activation)
     other = min(width, MOST) // 2 * 2 if whole else number // 2
     plans = (reduced, number, True), (complete, other, not (rotates or whole))
 

@@ -35,6 +35,7 @@ from mdsgdln.tasks import Task
 
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of w and v; the first two are a pair
 FACTORS = 10.0 ** np.arange(-6, 7, 2)  # at which homogeneity is tested
+SHORT = 1e-3  # distance from zero, of which a slope is read
 HOMOGENEOUS = 1e-5  # relative difference of φ(cz) and c φ(z) that is rounding
 
 
@@ -192,6 +193,14 @@ def _scales(activation: Callable[[Array], Array], arriving: Array) -> Array:
     unit = activation(arriving)
     differences = [activation(factor * arriving) / factor - unit for factor in FACTORS]
     return jnp.abs(jnp.stack(differences)).max() <= HOMOGENEOUS * jnp.abs(unit).max()
+
+
+def is_flat_at_zero(activation: Callable[[Array], Array]) -> bool:
+    """Return whether the activation has no slope at zero on either side, as a squared ReLU."""
+    near = jnp.array([-SHORT, 0.0, SHORT])
+    with jax.ensure_compile_time_eval():
+        left, middle, right = activation(near)
+        return bool(jnp.maximum(abs(left - middle), abs(right - middle)) < SHORT**1.5)
 
 
 def treats_neurons_alike(activation: Callable[[Array], Array], width: int) -> bool:

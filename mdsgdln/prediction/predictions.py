@@ -50,15 +50,16 @@ def predict(
 
     The error is estimated from a second stand-in, with another key and other batches: half as many
     random neurons in place of N, as many as the network has (up to 4096) where inputs and bias
-    span at most three dimensions, or one draw of the weights of a gated or linear network in place
-    of their mean. ``error`` is Δ, the deviation between the two curves (with more hidden layers the
-    root mean square of three, as curves vary more); of a gated or linear network at least the error
-    that one draw in twenty exceeds (``scatter``). Curves of N random neurons scatter as N^{-1/2}:
-    from this and Δ follows ``seed_difference``. What the choice of batches adds to Δ is taken to be
-    the mean difference of successive losses. Δ compares few curves, so that another key may give
-    several times more or less. With one or two inputs, where rare neurons of a wide network may
-    decide, more ``num_neurons`` help. Initial outputs below a tenth of the targets are left out:
-    a run in which the loss hardly falls, as a few steps of Adam, may be some per cent off.
+    span at most three dimensions or the activation has no slope at zero, or one draw of the weights
+    of a gated or linear network in place of their mean. ``error`` is Δ, the deviation between the
+    two curves (with more hidden layers the root mean square of three, as curves vary more); of a
+    gated or linear network at least the error that one draw in twenty exceeds (``scatter``). Curves
+    of N random neurons scatter as N^{-1/2}: from this and Δ follows ``seed_difference``. What the
+    choice of batches adds to Δ is taken to be the mean difference of successive losses. Δ compares
+    few curves, so that another key may give several times more or less. With one or two inputs, or
+    squared ReLUs, where rare neurons of a wide network may decide, more ``num_neurons`` help.
+    Initial outputs below a tenth of the targets are left out: a run in which the loss hardly falls,
+    as a few steps of Adam, may be some per cent off.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.

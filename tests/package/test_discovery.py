@@ -485,6 +485,12 @@ def test_events_that_neurons_share_are_no_conditions():
         discovery.find(recording, resamples=1)
 
 
+def test_kinds_that_another_draw_of_neurons_does_not_have_are_warned_about():
+    weights = np.random.default_rng(5).lognormal(sigma=1.2, size=200)  # worth few neurons
+    with pytest.warns(UserWarning, match="drawn by their weights, have 4 kinds, 3 of them"):
+        discovery.find(recorded(CONTEXTS, 0.1, neurons=50), weights, resamples=1)
+
+
 def test_kinds_of_a_minority_are_warned_about():
     """Neurons tuned to one of several periods of a position, as in grids."""
     rng = np.random.default_rng(101)

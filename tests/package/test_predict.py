@@ -274,6 +274,15 @@ def test_where_outputs_of_zero_are_at_rest_a_stand_in_has_others(optimiser):
     assert predicted.losses[-1] < predicted.losses[0] / 2 and distance < 3 * predicted.error
 
 
+def test_the_largest_of_many_squared_relus_begins_to_learn_and_the_error_says_so():
+    rng = np.random.default_rng(1)
+    inputs = rng.normal(size=(10, 60))
+    task = md.Task(inputs, np.sign(rng.normal(size=(1, 10)) @ inputs))
+    network = networks.Layered((10, 3000, 1), lambda z: jnp.maximum(z, 0) ** 2)
+    with pytest.warns(UserWarning, match="may be 1.% off, as it estimates"):  # it is, on average
+        md.predict(network, 0.01, task, 0.02, 2500, key=jax.random.key(100))
+
+
 def test_losses_that_read_inputs_in_any_way_are_refused():
     def of_groups(network, weights, task):
         factor = jnp.array([10.0, 0.1])[jnp.argmax(task.inputs[:2], axis=0)]

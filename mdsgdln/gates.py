@@ -31,7 +31,7 @@ def context_gates(
         contexts = list(subset) if np.iterable(subset) else []
         flag = any(isinstance(context, bool | np.bool_) for context in contexts)
         known = contexts and all(context in range(num_contexts) for context in contexts)
-        expected = f"contexts from 0 to {num_contexts - 1}"
+        expected = f"numbers of contexts from 0 to {num_contexts - 1}"
         checks.require(known and not flag, "subsets", expected, subset)
         on.append(np.isin(range(num_contexts), contexts))
     checks.require(on, "subsets", "at least one subset of contexts", on)
@@ -57,8 +57,8 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     """Return for each gate whether a ReLU neuron without a bias can have it on these inputs.
 
     A linear program finds the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and wᵀx ≤ 0
-    where it is off; m is 1 or 0. The solver's tolerance is 1e-7. So inputs are first scaled to
-    length 1, and where a row is constant, as for a bias, the others begin at zero.
+    where it is off; m is 1 or 0. The solver's tolerance is 1e-7. So where a row is constant, as for
+    a bias, the others first begin at zero; then inputs are scaled to length 1.
 
     Args:
         gates: 0 or 1, shape (K, P).

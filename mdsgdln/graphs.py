@@ -153,5 +153,5 @@ def _indices(name: str, rows: Any, number: int) -> tuple[int, ...]:
         ) from error
     flag = any(isinstance(row, bool) for row in numbers)
     fit = len(indices) == len(set(indices)) == number and min(indices) >= 0 and not flag
-    checks.require(fit, name, f"{number} distinct rows from 0, one per neuron", rows)
+    checks.require(fit, name, f"numbers of {number} distinct rows from 0, one per neuron", rows)
     return indices

@@ -133,8 +133,8 @@ def train(
         observe: a function of the weights, ``"outputs"`` for the outputs of the network, or
             ``"loss"`` for the loss of the whole task; recorded before every ``every``-th update.
         every: steps between two records.
-        held_out: a task whose loss is recorded as often. Gates of a network belong to its samples:
-            sample by sample they are applied to these.
+        held_out: a task whose loss is recorded as often. Gates, one per sample, apply to its
+            samples in their order.
         state: of the run that goes on.
         progress: whether a bar of progress is shown; by default where somebody watches, in a
             terminal or a notebook, if the run lasts.

@@ -24,7 +24,7 @@ CLOSE = (
     "noise or a continuum: see discovery.common_patterns."
 )
 OUTSIDE = (
-    "Most neurons have no kind: where these are tuned to a continuum, kinds may be stretches of it."
+    "Most neurons have no kind. If these are tuned, kinds may be stretches of a continuum."
 )
 CENTRED = "Each neuron's mean is zero, as with z-scores, so that none is on in all conditions."
 
@@ -43,7 +43,7 @@ def never_recorded(patterns: States, kind: np.ndarray, conditions: Sequence[Hash
 
 
 def unsteady(halves: Sequence[np.ndarray], kind: np.ndarray) -> list[str]:
-    """Return how many kinds are on in other conditions in the second half of the trials."""
+    """Return how many kinds have other gates in the other half of the trials."""
     number = 0
     for members in (kind == index for index in range(kind.max(initial=-1) + 1)):
         shares = []
@@ -54,8 +54,8 @@ def unsteady(halves: Sequence[np.ndarray], kind: np.ndarray) -> list[str]:
         changed = np.abs(shares[0] - shares[1]) > CHANGED
         number += int(changed.sum() > MANY_CHANGED * (np.fmax(*shares) > CHANGED).sum())
     return [
-        "Kinds whose gates differ between halves of the trials, as where neurons share events of "
-        f"single trials, such as bursts or movements, and not conditions: {number}."
+        f"Kinds whose gates differ between random halves of the trials: {number}. Their neurons "
+        "may share bursts or movements: look at single trials."
     ] * (number > 0)
 
 

@@ -146,8 +146,8 @@ def find(
         activity: shape (neurons, P), binary or real, on where above zero; stack recordings of
             different neurons. Or a ``Recording``, as from ``activity_by_condition``. A neuron that
             is there several times would count as several, and as a kind. So would neurons that
-            share an event, as a movement, if there is one trial a condition; with more, their
-            gates differ between halves of the trials, and a caveat says so.
+            share an event, as a movement, if there is one trial a condition; with more
+            trials, their gates differ between halves of the trials, and a caveat says so.
         weights: importance of each neuron, shape (neurons,); equal by default.
         resamples: halves of the neurons, from which the stability is computed.
         seed: of what is drawn: surrogates, halves, and 1000 neurons if there are more.
@@ -222,8 +222,8 @@ def _in_another_draw(
     if alike == len(one) == len(two):
         return []
     return [
-        f"Other neurons, drawn by their weights, have {len(two)} kinds, {alike} of them among "
-        "these: compare several seeds."
+        f"A second draw of neurons by their weights has {len(two)} kinds, {alike} of them found "
+        "here: compare several seeds."
     ]
 
 

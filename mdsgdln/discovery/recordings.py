@@ -13,7 +13,7 @@ from mdsgdln import _checks as checks
 STANDARD_ERRORS = 2.0  # above the baseline, from which a neuron counts as on
 MOST_NAMES = 12  # in a list
 MANY_SILENT = 0.1  # share of neurons that are never on, and may be suppressed
-MANY_TORN = 0.2  # of neurons that are below their baseline half as often as above, or more
+MANY_TORN = 0.2  # of neurons that are half as often on one side of the baseline as on the other
 MISSING = 0.25  # share of a neuron's conditions that were never recorded
 SPLITS = 5  # of trials into halves
 BOTH, NO_LEVEL = 'True, False or "both"', "there is no baseline or threshold"
@@ -158,9 +158,9 @@ def activity_by_condition(
     torn = used & (2 * np.minimum(up, down) > np.maximum(up, down))
     if both and torn.sum() > MANY_TORN * used.sum():
         warnings.warn(
-            f"activity_by_condition: {torn.sum()} of {used.sum()} neurons are above their baseline "
-            "in some conditions and below it in nearly as many; suppressed=False finds gates of "
-            "the former, suppressed=True of the latter",
+            f"activity_by_condition: {torn.sum()} of {used.sum()} neurons are often both above and "
+            "below their baseline; call it twice: suppressed=False takes activity above it, "
+            "suppressed=True activity below",
             stacklevel=2,
         )
     size = np.nansum(np.abs(means), axis=1)

@@ -120,8 +120,8 @@ def one_layer(
     the largest one if neurons grow the faster the larger they are, as squared ReLUs do. There the
     second stand-in is a draw of the network at its full width.
 
-    Where the loss has no slope without initial outputs, as one of their squares, all have some, and
-    there are more to compare, as curves vary more.
+    Where the loss has no slope without initial outputs, as one of their squares, all stand-ins have
+    some, and three are compared with the first, as curves vary more.
     """
     width, reduce_outputs = network.sizes[1], loss is squared_error
     least = len(SIGNS)

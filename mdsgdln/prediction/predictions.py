@@ -58,8 +58,8 @@ def predict(
     choice of batches adds to Δ is taken to be the mean difference of successive losses. Δ compares
     few curves, so that another key may give several times more or less. With one or two inputs, or
     squared ReLUs, where rare neurons of a wide network may decide, more ``num_neurons`` help.
-    Initial outputs below a tenth of the targets are left out: a run in which the loss hardly falls,
-    as a few steps of Adam, may be some per cent off.
+    Initial outputs below a tenth of the targets are left out: predictions may be some per cent off
+    if the loss hardly falls, as in a few steps of Adam.
 
     Args:
         network: a gated or linear network, or one with hidden layers of any activation.

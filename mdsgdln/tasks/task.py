@@ -61,8 +61,7 @@ class Task:
         Args:
             X: inputs, shape (P, N_in); an array, or a table or a tensor that NumPy can read.
             Y: targets, shape (P, N_out), or (P,) for a single output. Rows are read by position.
-                Pandas tables that share labels of their index have them in the same rows, or are
-                refused.
+                Pandas tables with labels in common need the same index.
             labels: a name per sample, for figures.
         """
         inputs = checks.finite_array("X", X, 2, "(P, N_in)")
@@ -71,7 +70,7 @@ class Task:
         checks.require(len(targets) == len(inputs), "Y", expected, len(targets))
         if hasattr(X, "iloc") and hasattr(Y, "iloc") and not X.index.equals(Y.index):
             shared = set(X.index) & set(Y.index)
-            expected = "the rows of X in its order, by their index, or Y.to_numpy()"
+            expected = "the index of X: pass Y.loc[X.index], or Y.to_numpy() as it is"
             checks.require(not shared, "Y", expected, Y.index)
         with jax.ensure_compile_time_eval():  # data stay concrete inside a compiled function
             return _unchecked(inputs.T, targets.T, _names(labels, len(inputs)))

@@ -59,7 +59,7 @@ def applicability(
 
     The first two rows concern ``predict`` from σ alone, which also estimates its error; the others
     concern closed forms of single pathways, and the ReLU network that the gated network imitates.
-    That pathways turn each other's singular vectors, as in contexts, is in none of them: see
+    None tests whether pathways rotate each other's singular vectors, as in contexts: see
     ``pathway_race``.
 
     Args:

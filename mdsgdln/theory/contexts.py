@@ -37,9 +37,9 @@ def contextual_closed_form(
     follows ȧ = 2a (s − a d/(C−1)), and
     𝓛 = ½⟨‖y‖²⟩ − Σ_common (s a − ½ d a²) − C Σ (s a − ½ a² d/(C−1)).
 
-    It is exact if contextual weights start along the residual's modes. Random ones first learn the
-    data's, while the common pathway is not done: with σ ≤ 1e-4 the curve is then .4 off for three
-    contexts and .75 for five.
+    It is exact if contextual weights start along the residual's modes. Random ones first follow
+    the data's, until the common pathway has learned: with σ ≤ 1e-4 the curve is then .4 off for
+    three contexts and .75 for five.
 
     Args:
         num_contexts: C, at least 2.
@@ -101,10 +101,10 @@ def context_preference(
     contexts.
 
     While the neuron is active everywhere, π keeps its direction: a theorem for equal blocks, if the
-    error treats all contexts alike and, averaged over items, exceeds in the block of the context
-    that in others by a multiple of the mean item, as at first. It is a forecast that the neuron
-    ends up inactive in the contexts with the lowest π_c; it is best for many neurons and small
-    weights; of large ones, if output weights are smaller than input weights.
+    error treats all contexts alike and its mean over items is larger in a context's own block than
+    in others by a multiple of the mean item, as at first. It is a forecast that the neuron ends up
+    inactive in the contexts with the lowest π_c. It is best for many neurons and small weights, or
+    large ones with smaller output than input weights.
 
     Args:
         network: a ReLU network with one hidden layer.

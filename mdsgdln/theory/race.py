@@ -59,8 +59,8 @@ def pathway_race(
     ȧ_pα = 2 a_pα [s_pα − Σ_{j,β} (u_pαᵀ u_jβ)(v_jβᵀ Σ^x(j, p) v_pα) a_jβ] with
     s_pα = u_pαᵀ Σ^yx(p) v_pα.
 
-    Singular vectors u, v stay as they are given. They rotate where what one pathway has learned is
-    not diagonal in the modes of another, as in contexts; the curve may then be many times too
+    Singular vectors u, v are held fixed. In training they rotate where what one pathway has learned
+    is not diagonal in the modes of another, as in contexts; the curve may then be many times too
     large, and ``stand_in`` is exact.
 
     Args:

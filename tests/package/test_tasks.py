@@ -100,9 +100,9 @@ def test_samples_may_be_rows_as_in_scikit_learn():
     equal(task.targets, data.target.T)
     frame, column = load_diabetes(as_frame=True, return_X_y=True)
     equal(Task.from_samples(frame, column).targets, [column])
-    with refused("Y: expected the rows of X in its order"):
+    with refused("Y: expected the index of X"):
         Task.from_samples(frame, column[::-1])
-    with refused("Y: expected the rows of X in its order"):
+    with refused("Y: expected the index of X"):
         Task.from_samples(frame[:400], column[20:420])
     other = column[20:420].set_axis(range(1000, 1400))  # of other labels, by position
     equal(Task.from_samples(frame[:400], other).targets, [other])

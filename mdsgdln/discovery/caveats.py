@@ -23,9 +23,7 @@ CLOSE = (
     "Of {} patterns that many neurons share, some differ in one or two conditions only, as in "
     "noise or a continuum: see discovery.common_patterns."
 )
-OUTSIDE = (
-    "Most neurons have no kind. If these are tuned, kinds may be stretches of a continuum."
-)
+OUTSIDE = "Most neurons have no kind. If these are tuned, kinds may be stretches of a continuum."
 CENTRED = "Each neuron's mean is zero, as with z-scores, so that none is on in all conditions."
 
 

@@ -57,8 +57,8 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     """Return for each gate whether a ReLU neuron without a bias can have it on these inputs.
 
     A linear program finds the largest margin m ≤ 1 with wᵀx ≥ m where the gate is on and wᵀx ≤ 0
-    where it is off; m is 1 or 0. The solver's tolerance is 1e-7. So where a row is constant, as for
-    a bias, the others first begin at zero; then inputs are scaled to length 1.
+    where it is off; m is 1 or 0. The solver's tolerance is 1e-7. So rows are first scaled to one
+    size, where one is constant, as for a bias, from their first entry; then inputs to length 1.
 
     Args:
         gates: 0 or 1, shape (K, P).
@@ -67,7 +67,7 @@ def are_realisable(gates: Numbers, inputs: Numbers) -> Bool[np.ndarray, " K"]:
     on = _binary("gates", gates, "(K, P)")
     inputs = checks.concrete_array("inputs", inputs, 2, "(N_in, P)")
     checks.of_shape("inputs", inputs, (len(inputs), on.shape[1]))
-    inputs = _without_offset(inputs)
+    inputs = _comparable_rows(inputs)
     lengths = np.linalg.norm(inputs, axis=0)
     inputs = inputs / np.where(lengths > 0, lengths, 1)
     return np.array([_largest_margin(row, inputs) for row in on]) > 0.5
@@ -79,15 +79,14 @@ def _binary(name: str, value: Numbers, axes: str) -> Float[np.ndarray, "rows col
     return value
 
 
-def _without_offset(inputs: Float[np.ndarray, "N_in P"]) -> Float[np.ndarray, "N_in P"]:
-    """Return rows that span the same, and begin at zero if one is constant.
+def _comparable_rows(inputs: Float[np.ndarray, "N_in P"]) -> Float[np.ndarray, "N_in P"]:
+    """Return rows of one size that span the same, and begin at zero if one is constant.
 
     They are divided by powers of two, which rounds nothing.
     """
     varies = np.ptp(inputs, axis=1, keepdims=True) > 0
-    if not inputs[~varies[:, 0]].any():
-        return inputs
-    inputs = inputs - varies * inputs[:, :1]
+    if inputs[~varies[:, 0]].any():
+        inputs = inputs - varies * inputs[:, :1]
     size = np.abs(inputs).max(axis=1, keepdims=True)
     return inputs / np.exp2(np.floor(np.log2(np.where(size > 0, size, 1))))
 

@@ -52,6 +52,8 @@ def test_count_on_general_inputs_is_cover_s():
     inputs = np.random.default_rng(1).normal(size=(3, 7)) * np.logspace(-9, 9, 7)  # of any length
     patterns = all_patterns(7, 1)[:, :, 0]
     assert gates.are_realisable(patterns, inputs).sum() == 2 * (1 + 6 + 15) + 1
+    inputs = np.random.default_rng(1).normal(size=(3, 7)) * [[1e-9], [1], [1e9]]  # in any unit
+    assert gates.are_realisable(patterns, inputs).sum() == 2 * (1 + 6 + 15) + 1
 
 
 def test_off_includes_the_boundary():
@@ -71,6 +73,7 @@ def test_a_bias_is_a_row_of_ones_and_a_zero_input_is_always_off():
     assert gates.are_realisable([[0, 0, 1]], with_ones)
     assert not gates.are_realisable([[0, 1, 0]], with_ones)
     equal(gates.are_realisable([[1, 0], [1, 1], [0, 0]], [[1.0, 0.0]]), [True, False, True])
-    days = 1.7e9 + 86400.0 * np.arange(20)  # seconds since 1970
-    assert gates.are_realisable([np.arange(20) >= 10], [days, np.ones(20)])
-    assert not gates.are_realisable([np.arange(20) % 10 == 0], [days, np.ones(20)])
+    late = np.arange(20) >= np.arange(20)[:, None]
+    for days in (1e10 + np.arange(20), 1e-9 * np.arange(20), 1e9 * np.arange(20)):
+        assert gates.are_realisable(late, [days, np.ones(20)]).all()
+        assert not gates.are_realisable(late[[5]] ^ late[[9]], [days, np.ones(20)])

@@ -108,6 +108,7 @@ def test_merged_nodes_need_a_rule_without_masks_and_no_rule_reads_norms_of_weigh
     ):
         assert rules.rotates_nodes(optimiser, edges, (("a", "b"),), 50) == expected
     assert not rules.rotates_nodes(optax.lars(0.1), edges, (), 50)
+    assert rules.rotates_nodes(optax.contrib.momo(0.01), edges, (), 50)  # its steps cancel
     # Its updates are differences of weights, of which little may be left.
     assert rules.rotates_nodes(optax.contrib.schedule_free_sgd(0.01), edges, (), 1000)
     masked = optax.masked(optax.trace(0.9), dict.fromkeys(edges, True))

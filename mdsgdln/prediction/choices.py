@@ -149,15 +149,10 @@ def one_layer(
             represent = partial(represent_layer, *wide, rotates=rotates, designed=designed)
             small, weights = represent()
             # Independent neurons have outputs anyway, √m times as large as the network's.
-            if (
-                at_rest
-                or which
-                and (
-                    outside
-                    or not rotates
-                    and _initial_outputs(network, small, weights, data) > SMALL
-                )
-            ):
+            lacks_some = which and (
+                outside or not rotates and _initial_outputs(network, small, weights, data) > SMALL
+            )
+            if at_rest or lacks_some:
                 small, weights = represent(with_outputs=True)
         return small, weights, data
 

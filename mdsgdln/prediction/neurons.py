@@ -197,9 +197,9 @@ def _scales(activation: Callable[[Array], Array], arriving: Array) -> Array:
 
 def is_flat_at_zero(activation: Callable[[Array], Array]) -> bool:
     """Return whether the activation has no slope at zero on either side, as a squared ReLU."""
-    near = jnp.array([-SHORT, 0.0, SHORT])
+    near = jnp.array([[-SHORT, 0.0, SHORT]])  # three samples of one neuron, as in a layer
     with jax.ensure_compile_time_eval():
-        left, middle, right = activation(near)
+        left, middle, right = activation(near)[0]
         return bool(jnp.maximum(abs(left - middle), abs(right - middle)) < SHORT**1.5)
 
 

@@ -110,9 +110,16 @@ def times(value: Numbers, increasing: bool = True) -> Array:
     return array
 
 
+def index(value: Any) -> int:
+    """Return a Python integer; TypeError for Booleans, which are masks, and all else."""
+    if isinstance(value, bool | np.bool_):
+        raise TypeError("a Boolean")
+    return operator.index(value)
+
+
 def positive_integer(name: str, value: int) -> int:
     try:
-        number = 0 if isinstance(value, bool | np.bool_) else operator.index(value)
+        number = index(value)
     except TypeError:
         number = 0
     require(number > 0, name, "a positive integer", value)

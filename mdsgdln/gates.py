@@ -28,11 +28,13 @@ def context_gates(
     checks.several("subsets", subsets)
     on = []
     for subset in subsets:
-        contexts = list(subset) if np.iterable(subset) else []
-        flag = any(isinstance(context, bool | np.bool_) for context in contexts)
+        try:
+            contexts = [checks.index(context) for context in subset]
+        except TypeError:
+            contexts = []
         known = contexts and all(context in range(num_contexts) for context in contexts)
         expected = f"numbers of contexts from 0 to {num_contexts - 1}"
-        checks.require(known and not flag, "subsets", expected, subset)
+        checks.require(known, "subsets", expected, subset)
         on.append(np.isin(range(num_contexts), contexts))
     checks.require(on, "subsets", "at least one subset of contexts", on)
     return np.repeat(np.array(on, float), num_items, axis=1)

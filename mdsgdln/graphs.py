@@ -1,6 +1,5 @@
 """The architecture graph of a gated network: nodes are layers, edges weight matrices."""
 
-import operator
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,12 +145,11 @@ def _indices(name: str, rows: Any, number: int) -> tuple[int, ...]:
     try:
         # A slice without an end, or from the end, does not say of how many rows.
         numbers = range(rows.stop)[rows] if isinstance(rows, slice) else rows
-        indices = tuple(operator.index(row) for row in numbers)
+        indices = tuple(checks.index(row) for row in numbers)
     except TypeError as error:
         raise ValueError(
             f"{name}: expected a slice with an end, or indices, got {rows!r:.80}"
         ) from error
-    flag = any(isinstance(row, bool) for row in numbers)
-    fit = len(indices) == len(set(indices)) == number and min(indices) >= 0 and not flag
+    fit = len(indices) == len(set(indices)) == number and min(indices) >= 0
     checks.require(fit, name, f"numbers of {number} distinct rows from 0, one per neuron", rows)
     return indices

@@ -7,7 +7,8 @@ import numpy as np
 
 from mdsgdln.discovery.density import States
 from mdsgdln.discovery.evidence import are_many, groups_of, is_clear
-from mdsgdln.discovery.recordings import Recording, listed
+from mdsgdln.discovery.recordings import Recording
+from mdsgdln.discovery.trials import listed
 
 CENTRE = 1e-3  # of its deviation, within which a neuron's mean is zero
 MANY_GROUPS, FAR = 6, 3  # groups of conditions; in which neighbouring kinds differ

@@ -25,7 +25,8 @@ from mdsgdln.discovery.caveats import (
 from mdsgdln.discovery.clusters import checked_activity, checked_weights
 from mdsgdln.discovery.density import APART, SMALLEST, Mixture, States, mixture
 from mdsgdln.discovery.evidence import Tested, tested_modes
-from mdsgdln.discovery.recordings import Recording, entries, listed
+from mdsgdln.discovery.recordings import Recording
+from mdsgdln.discovery.trials import entries, listed
 
 MOST_NEURONS = 1000  # that are clustered
 DISSOLVED = 0.5  # stability of what is no kind

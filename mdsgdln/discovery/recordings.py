@@ -9,9 +9,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from mdsgdln import _checks as checks
+from mdsgdln.discovery.trials import aligned, conditions_of, listed, of_each_neuron, read_trials
 
 STANDARD_ERRORS = 2.0  # above the baseline, from which a neuron counts as on
-MOST_NAMES = 12  # in a list
 MANY_SILENT = 0.1  # share of neurons that are never on, and may be suppressed
 MANY_TORN = 0.2  # of neurons that are half as often on one side of the baseline as on the other
 MISSING = 0.25  # share of a neuron's conditions that were never recorded
@@ -121,18 +121,18 @@ def activity_by_condition(
             both excited and suppressed, or one column outweighs all others together.
     """
     if hasattr(baseline, "columns") and hasattr(trials, "columns"):
-        baseline = _aligned("baseline", baseline, trials)
-    trials, names, labels = _table(trials, labels)
+        baseline = aligned("baseline", baseline, trials)
+    trials, names, labels = read_trials(trials, labels)
     neurons = range(len(trials)) if names is None else names
-    conditions, condition = _conditions(labels, trials.shape[1])
+    conditions, condition = conditions_of(labels, trials.shape[1])
     with_level = baseline is not None or threshold is not None
     lowest = trials.min(initial=0.0, where=~np.isnan(trials))
     positive = "rates or counts of at least 0, or a baseline or threshold: zero is not silence"
     checks.require(with_level or lowest >= 0, "trials", positive, lowest)
     checks.require(suppressed in (True, False, "both"), "suppressed", BOTH, suppressed)
     checks.require(with_level or not suppressed, "suppressed", f"False: {NO_LEVEL}", suppressed)
-    before = _of_each_neuron("baseline", baseline, names, trials.shape)
-    level = _of_each_neuron("threshold", threshold, names, (len(trials), 1))
+    before = of_each_neuron("baseline", baseline, names, trials.shape)
+    level = of_each_neuron("threshold", threshold, names, (len(trials), 1))
     checks.finite("threshold", level)
     above = trials - before - level
     counts, means, variances = _moments(above, condition, len(conditions))
@@ -149,27 +149,10 @@ def activity_by_condition(
     used, never = complete & on, complete & ~on
     checks.require(complete.any(), "trials", "a neuron recorded in most conditions", trials)
     checks.require(used.any(), "trials", "a neuron that is active in a condition", trials)
-    if baseline is not None and not suppressed and never.mean() >= MANY_SILENT:
-        warnings.warn(
-            f"activity_by_condition: {never.sum()} of {len(never)} neurons are excluded, as they "
-            'are never above their baseline; suppressed="both" finds gates of those that are below',
-            stacklevel=2,
-        )
-    torn = used & (2 * np.minimum(up, down) > np.maximum(up, down))
-    if both and torn.sum() > MANY_TORN * used.sum():
-        warnings.warn(
-            f"activity_by_condition: {torn.sum()} of {used.sum()} neurons are often both above and "
-            "below their baseline; call it twice: suppressed=False takes activity above it, "
-            "suppressed=True activity below",
-            stacklevel=2,
-        )
-    size = np.nansum(np.abs(means), axis=1)
-    if len(size) > 2 and 2 * size.max() > size.sum():
-        warnings.warn(
-            f"activity_by_condition: {neurons[int(size.argmax())]!r} outweighs all other neurons "
-            "together: is it a neuron?",
-            stacklevel=2,
-        )
+    of_suppression = _both_ways(used, up, down) if both else _hidden(never)
+    asked = both or (baseline is not None and not suppressed)
+    for doubt in of_suppression * asked + _outweighed(neurons, means):
+        warnings.warn(f"activity_by_condition: {doubt}", stacklevel=2)
     named = [
         tuple(neurons[index] for index in np.flatnonzero(part)) for part in (used, never, ~complete)
     ]
@@ -177,6 +160,32 @@ def activity_by_condition(
     activity = means - silence
     parts = above[used], condition, silence[used], falls[used]
     return Recording(activity[used], *parts, conditions, *named)
+
+
+def _hidden(never: Bool[np.ndarray, " neurons"]) -> list[str]:
+    """Return the doubt that neurons are left out because they are active below their baseline."""
+    text = (
+        f"{never.sum()} of {len(never)} neurons are excluded, as they are never above their "
+        'baseline; suppressed="both" finds gates of those that are below'
+    )
+    return [text] * bool(never.mean() >= MANY_SILENT)
+
+
+def _both_ways(used: np.ndarray, up: np.ndarray, down: np.ndarray) -> list[str]:
+    """Return the doubt that neurons are active above *and* below their baseline."""
+    torn = used & (2 * np.minimum(up, down) > np.maximum(up, down))
+    text = (
+        f"{torn.sum()} of {used.sum()} neurons are often both above and below their baseline; "
+        "call it twice: suppressed=False takes activity above it, suppressed=True activity below"
+    )
+    return [text] * bool(torn.sum() > MANY_TORN * used.sum())
+
+
+def _outweighed(neurons: Sequence, means: np.ndarray) -> list[str]:
+    """Return the doubt that a column is no neuron, as it outweighs all others."""
+    size = np.nansum(np.abs(means), axis=1)
+    text = f"{neurons[int(size.argmax())]!r} outweighs all other neurons together: is it a neuron?"
+    return [text] * bool(len(size) > 2 and 2 * size.max() > size.sum())
 
 
 def _errors(counts, means, variances, paired) -> Float[np.ndarray, "neurons conditions"]:
@@ -207,97 +216,3 @@ def _moments(
         means = np.stack([np.nanmean(group, axis=1) for group in groups], axis=1)
         variances = np.stack([np.nanvar(group, axis=1, ddof=1) for group in groups], axis=1)
     return counts, means, variances
-
-
-def _table(trials: Any, labels: Any) -> tuple[Float[np.ndarray, "neurons trials"], Any, Any]:
-    """Return trials as an array, names of neurons if they come in a pandas table, and labels."""
-    checks.dense("trials", trials)
-    columns = [labels] if isinstance(labels, str) else labels
-    names = None
-    if hasattr(trials, "iloc"):
-        named = isinstance(columns, list) and all(isinstance(column, str) for column in columns)
-        if named and len(columns) != len(trials):
-            unknown = [column for column in columns if column not in trials.columns]
-            checks.require(not unknown, "labels", "columns of the trials", unknown)
-            labels, trials = trials[columns], trials.drop(columns=columns)
-        elif hasattr(labels, "iloc"):
-            own = labels.columns if labels.ndim == 2 else [labels.name]
-            both = [name for name in own if isinstance(name, str) and name in trials.columns]
-            checks.require(not both, "labels", "columns of the trials by their names", both)
-            labels = _aligned("labels", labels, trials)
-        names, trials = list(trials.columns), trials.T
-    array = _real("trials", trials, "finite numbers or NaN, (neurons, trials)")
-    fits = array.ndim == 2 and array.size
-    checks.require(fits, "trials", "shape (neurons, trials)", array.shape)
-    return array, names, labels
-
-
-def _aligned(name: str, table: Any, trials: Any) -> Any:
-    """Return a pandas table in the order of the index of another."""
-    if table.index.equals(trials.index) or len(table) != len(trials):
-        return table  # another length is refused in words
-    unique = table.index.is_unique and trials.index.is_unique
-    same = unique and trials.index.isin(table.index).all()
-    checks.require(same, name, "the index of the trials", table.index)
-    return table.loc[trials.index]
-
-
-def _real(name: str, value: Any, expected: str) -> np.ndarray:
-    """Return a float array, NaN where masked or NA."""
-    try:
-        if hasattr(value, "iloc"):  # a pandas table, whose NA is no float
-            value = value.to_numpy(dtype=float, na_value=np.nan)
-        if np.iscomplexobj(value):
-            raise TypeError("complex numbers")
-        array = np.ma.filled(np.ma.asarray(value).astype(float), np.nan)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: expected {expected}, got {value!r:.80}") from error
-    checks.require(not np.isinf(array).any(), name, expected, value)
-    return array
-
-
-def _of_each_neuron(
-    name: str, value: Any, names: list | None, shape: tuple[int, int]
-) -> Float[np.ndarray, "neurons rows"]:
-    """Return numbers per neuron, or per neuron and trial, as an array of the given shape."""
-    expected = f"a number, one for each of the {shape[0]} neurons, or shape {shape}, no infinity"
-    if hasattr(value, "iloc"):  # a pandas table, read by name where there are names
-        value = value.T
-        if names is not None:
-            checks.require(set(names) <= set(value.index), name, expected, value)
-            value = value.loc[names]
-    array = _real(name, 0.0 if value is None else value, expected)
-    # A column would pass for one of several trials.
-    checks.require(array.shape in ((), shape[:1], shape), name, expected, array.shape)
-    return np.broadcast_to(array[:, None] if array.ndim == 1 else array, shape)
-
-
-def _conditions(labels: Any, num_trials: int) -> tuple[tuple, Int[np.ndarray, " trials"]]:
-    """Return the distinct labels, sorted, and each trial's index among them."""
-    checks.several("labels", labels)
-    try:
-        table = np.asarray(labels, dtype=object)
-        rows = [row if table.ndim == 1 else tuple(row) for row in table.tolist()]
-        rows = [row[0] if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
-        missing = any(entry is None or entry != entry for row in rows for entry in entries(row))
-        distinct = () if missing else tuple(sorted(set(rows)))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"labels: expected labels of one kind, got {labels!r:.80}") from error
-    expected = f"one per trial, of {num_trials} columns (transpose a recording with trials as rows)"
-    checks.require(len(rows) == num_trials, "labels", expected, len(rows))
-    checks.require(not missing, "labels", "a label for every trial, not NaN", labels)
-    checks.require(len(distinct) > 1, "labels", "at least two conditions", distinct)
-    index = {label: number for number, label in enumerate(distinct)}
-    return distinct, np.array([index[row] for row in rows])
-
-
-def listed(names: Sequence[Hashable]) -> str:
-    """Return names, separated by commas; the first of many, with their number."""
-    first = [" ".join(map(str, entries(name))) for name in names[:MOST_NAMES]]
-    more = f", … ({len(names)})" if len(names) > MOST_NAMES else ""
-    return ", ".join(first) + more
-
-
-def entries(label: Hashable) -> tuple:
-    """Return the entries of a label: its own if it is a tuple, else itself alone."""
-    return label if isinstance(label, tuple) else (label,)

@@ -307,6 +307,7 @@ CASES = [
     bad("networks.GatedNetwork", node_gates={"g": np.ones(3)}),
     bad("networks.GatedNetwork", "edges", edges=[(["a"], "b")]),
     bad("networks.GatedNetwork", **READS_ROWS, rows={"a": [0, 1]}),
+    bad("networks.GatedNetwork", "or indices", **READS_ROWS, rows={"a": [False, True]}),
     bad("networks.pathways", input_masks=np.zeros((2, 3))),
     bad("networks.pathways", "row of ones, as of tasks.with_ones", output_bias=True),
     bad("discovery.importance", r"incoming\[1\]", incoming=(np.eye(2), np.ones(3))),
